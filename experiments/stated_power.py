@@ -8,7 +8,12 @@ Stated      Differences without a true difference (of the fourth structure: 5 % 
 Found       The true difference is set to the median of the stated values, or to the largest that
             the structure can have. The share of comparisons with p <= 0.05 is counted.
 Former      The same for the rule that took a shift of all queries by the t test.
-Limit       Sets in which exactly so many queries of five times as many differ.
+Limit       Sets in which exactly so many queries of five times as many differ: two-sided tests at
+            0.05, and one-sided ones at 0.001, as of one commit in a series of 50.
+Families    Five or ten tests corrected together by max-T: independent ones, or tests that share the
+            difference of a query with the first one in 80 % of the queries. The first test has the
+            true difference that the family states in the median; *alone* is its p without
+            correction.
 Plans       25 normal differences with a true mean of 0.1 standard deviations, undecided by the t
             test: the number of queries planned from the observed mean and standard deviation.
 Tests       Two-sided sign flips of 2,999 draws; exact where at most 12 queries differ.
@@ -23,22 +28,27 @@ from typing import Any, NamedTuple
 import numpy as np
 from gate_simulation import lined
 from models import at_least_1
-from sign_flips import tails
+from sign_flips import DRAWS, tails
 
+from idealrank.analysis.comparison.families import Hypothesis, corrected
+from idealrank.analysis.comparison.query_table import QueryTable
 from idealrank.data.types import FloatArray
-from idealrank.stats import detectable, paired_t, queries_needed
+from idealrank.stats import detectable, paired_t, queries_needed, simultaneous
 from idealrank.stats.comparison import Plan, compare_columns, visible_by
 from idealrank.stats.design import Design
 from idealrank.stats.seen_changes import Criterion, SeenChanges
 
 ALPHA, POWER = 0.05, 0.8
 QUERIES = (15, 25, 50, 200)
-DIFFERING = (6, 8, 10, 12, 15, 20)
+LEVELS = {(0.05, 2): (6, 8, 10, 12, 15, 20), (0.001, 1): (16, 20, 23, 30)}
 RARE = 0.05  # share of sets below which a statement has no row of its own
 
 RANKS = np.arange(1, 10)
 MOVES = 1 / RANKS - 1 / (RANKS + 1)
 OFTEN = (1 / RANKS) / (1 / RANKS).sum()
+
+FAMILY_QUERIES = (25, 50, 100)
+FAMILY_STRUCTURES = ("all queries shift", "20 % change, these shift", "20 % change, by 1")
 
 Shape = tuple[int, int]
 Draw = Callable[[np.random.Generator, Shape, float], FloatArray]
@@ -105,8 +115,34 @@ class Row:
 class Limit:
     """Share found if exactly so many queries differ: normal sizes, equal sizes, moves of a rank."""
 
+    alpha: float
+    sides: int
     differ: int
     found: tuple[float, ...]
+
+
+class Kin(NamedTuple):
+    """Tests of a family, and the share of queries on which they all have the difference of the first."""
+
+    tests: int
+    shared: float
+
+
+FAMILIES = {"5 independent": Kin(5, 0.0), "5 alike": Kin(5, 0.8), "10 independent": Kin(10, 0.0)}
+
+
+@dataclass(frozen=True)
+class FamilyRow:
+    """A family on so many queries: statements, their median, and what the corrected test finds."""
+
+    family: str
+    structure: str
+    queries: int
+    stated: float
+    size: float
+    true: float
+    found: float
+    alone: float
 
 
 @dataclass(frozen=True)
@@ -162,8 +198,9 @@ def row_of(name: str, queries: int, arguments: argparse.Namespace) -> Row:
     return Row(name, queries, float(made.mean()), size, true, at_stated, former, found(former))
 
 
-def limit_of(differ: int, arguments: argparse.Namespace) -> Limit:
+def limit_of(alpha: float, sides: int, differ: int, arguments: argparse.Namespace) -> Limit:
     """Sets of five times as many queries; p of the law that the sizes come from."""
+    criterion = Criterion(alpha / sides, POWER)
     queries, found = 5 * differ, []
     rng = np.random.default_rng((arguments.seed, 99, differ))
     for name in ("20 % change, these shift", "20 % change, by 1", "RR, moves of a rank"):
@@ -172,17 +209,47 @@ def limit_of(differ: int, arguments: argparse.Namespace) -> Limit:
         drawn = structure.draw(rng, (500 * queries, 1), 0.0).ravel()
         changed = drawn[drawn != 0]
         columns = changed[: changed.size // differ * differ].reshape(differ, -1)
-        sizes = [_power_of(np.append(column, np.zeros(round(differ / share) - differ))) for column in columns.T]
+        units = round(differ / share)
+        sizes = [SeenChanges.of(np.append(column, np.zeros(units - differ)), units=units).detectable(criterion) for column in columns.T]
         true = min(float(np.median(sizes)), structure.largest)
-        shape = (round(differ / share), arguments.comparisons)
-        found.append(share_found(structure.draw(rng, shape, true), rng))
-    return Limit(differ, tuple(found))
+        p = tails(structure.draw(rng, (units, arguments.comparisons), true), rng)
+        found.append(float(((p.both if sides == 2 else p.greater) <= alpha).mean()))
+    return Limit(alpha, sides, differ, tuple(found))
 
 
-def _power_of(differences: FloatArray) -> float:
-    """Statement that would be made without a limit."""
-    changes = SeenChanges.of(differences, units=differences.size)
-    return changes.detectable(Criterion(ALPHA / 2, POWER))
+def family_of(kin: Kin, structure: Structure, queries: int, rng: np.random.Generator, true: float) -> FloatArray:
+    """Differences of one family, shape (queries, tests); the first test has the true difference."""
+    first = structure.draw(rng, (queries, 1), true)
+    others = structure.draw(rng, (queries, kin.tests - 1), 0.0)
+    shared = rng.random(others.shape) < kin.shared
+    return np.hstack([first, np.where(shared, first, others)])
+
+
+def family_size(differences: FloatArray) -> float:
+    """Statement of `compare` on the first test of a family; not finite where it makes none."""
+    queries = len(differences)
+    plan = Plan(n_resamples=DRAWS)
+    first, second = (QueryTable(values, np.ones(values.shape, np.bool_)) for values in (np.zeros_like(differences), differences))
+    within = np.ones(queries, np.bool_)
+    hypotheses = [Hypothesis(first, second, column, within) for column in range(differences.shape[1])]
+    row = corrected(hypotheses, Design.of(queries), plan)[0]
+    return visible_by(row.found, plan, row.alpha).size
+
+
+def family_row(name: str, kind: str, queries: int, arguments: argparse.Namespace) -> FamilyRow:
+    """Statements on families without a true difference, and families with the difference stated."""
+    kin, structure = FAMILIES[name], STRUCTURES[kind]
+    rng = np.random.default_rng((arguments.seed, 71, list(FAMILIES).index(name), list(STRUCTURES).index(kind), queries))
+    sizes = np.array([family_size(family_of(kin, structure, queries, rng, 0.0)) for _ in range(-(-arguments.sets // 3))])
+    made = np.isfinite(sizes)
+    if made.mean() < RARE:
+        return FamilyRow(name, kind, queries, float(made.mean()), *[np.nan] * 4)
+    size = float(np.median(sizes[made]))
+    true = min(size, structure.largest)
+    drawn = [family_of(kin, structure, queries, rng, true) for _ in range(-(-arguments.comparisons // 3))]
+    together = [float(simultaneous(one, n_resamples=DRAWS, rng=rng).p[0]) for one in drawn]
+    alone = share_found(np.hstack([one[:, :1] for one in drawn]), rng)
+    return FamilyRow(name, kind, queries, float(made.mean()), size, true, float(np.mean(np.array(together) <= ALPHA)), alone)
 
 
 def tables(found: dict[str, Any]) -> list[str]:
@@ -201,9 +268,24 @@ def tables(found: dict[str, Any]) -> list[str]:
         for row in found["rows"]
     ]
     lines = ["**stated and found**", "", *lined(head, body, 1), ""]
-    head = ["queries that differ", "normal", "by 1", "moves of a rank"]
-    body = [[f"{row['differ']}", *(f"{share:.3f}" for share in row["found"])] for row in found["limits"]]
+    head = ["alpha", "sides", "queries that differ", "normal", "by 1", "moves of a rank"]
+    body = [
+        [f"{row['alpha']:g}", f"{row['sides']}", f"{row['differ']}", *(f"{share:.3f}" for share in row["found"])] for row in found["limits"]
+    ]
     lines += ["**limit**", "", *lined(head, body, 0), ""]
+    head = ["family", "differences", "queries", "stated in", "median", "true", "found", "alone"]
+    body = [
+        [
+            row["family"],
+            row["structure"],
+            f"{row['queries']}",
+            f"{row['stated']:.0%}",
+            *(f"{row[name]:.3f}" if row["size"] == row["size"] else "-" for name in ("size", "true")),
+            *(f"{row[name]:.3f}" if row["size"] == row["size"] else "none" for name in ("found", "alone")),
+        ]
+        for row in found["families"]
+    ]
+    lines += ["**families**", "", *lined(head, body, 2), ""]
     plans = found["plans"]
     lines += [
         "**plans**",
@@ -213,7 +295,10 @@ def tables(found: dict[str, Any]) -> list[str]:
         "",
     ]
     error = (POWER * (1 - POWER) / found["comparisons"]) ** 0.5
-    return [*lines, f"{found['comparisons']:,} comparisons: standard error {error:.3f}."]
+    return [
+        *lines,
+        f"{found['comparisons']:,} comparisons: standard error {error:.3f}; of families, a third as many: {error * 3**0.5:.3f}.",
+    ]
 
 
 def main(asked: Sequence[str] | None = None) -> None:
@@ -227,8 +312,14 @@ def main(asked: Sequence[str] | None = None) -> None:
     found: dict[str, Any] = {
         "comparisons": arguments.comparisons,
         "rows": [asdict(row_of(name, queries, arguments)) for name in STRUCTURES for queries in QUERIES],
+        "families": [
+            asdict(family_row(name, kind, queries, arguments))
+            for name in FAMILIES
+            for kind in FAMILY_STRUCTURES
+            for queries in FAMILY_QUERIES
+        ],
         "plans": asdict(plans_of(5 * arguments.sets, arguments.seed)),
-        "limits": [asdict(limit_of(differ, arguments)) for differ in DIFFERING],
+        "limits": [asdict(limit_of(alpha, sides, differ, arguments)) for (alpha, sides), numbers in LEVELS.items() for differ in numbers],
     }
     print(json.dumps(found, indent=1) if arguments.format == "json" else "\n".join(tables(found)))
 

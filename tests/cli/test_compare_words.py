@@ -97,8 +97,8 @@ def test_an_undecided_report_without_an_effect_plans_nothing(say: Say, folder: P
 
 
 def test_several_pairs_say_it_of_each_undecided_pair(say: Say, folder: Path) -> None:
-    words = " ".join(compared(say, folder, "old.run", "far.run", "copy.run", "-m", "RR", "--effect", "0.05").split())
-    said = r"; about [\d,]+ queries like these, instead of \d+, would find a true difference of 0.05 80% of the time"
+    words = " ".join(compared(say, folder, "old.run", "far.run", "copy.run", "-m", "AP", "--effect", "0.03").split())
+    said = r"; about [\d,]+ queries like these, instead of \d+, would find a true difference of 0.03 80% of the time"
     assert len(re.findall(said, words)) == 2
     assert "copy and old are identical in every value: +0.0" in words
 

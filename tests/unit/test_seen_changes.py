@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats as peer
 
-from idealrank.stats import permutation_test
+from idealrank.analysis.comparison.families import Hypothesis, corrected
+from idealrank.analysis.comparison.query_table import QueryTable
+from idealrank.stats import permutation_test, simultaneous
 from idealrank.stats.comparison import Plan, compare_columns, smallest_visible, visible_by
 from idealrank.stats.design import Design
 from idealrank.stats.paired_tests import sign_test, wilcoxon
-from idealrank.stats.seen_changes import Criterion, SeenChanges
+from idealrank.stats.seen_changes import Criterion, SeenChanges, fewest_changed
 
 TWO_SIDED = Criterion(0.025, 0.8)
 
@@ -26,7 +28,7 @@ def test_normal_differences_of_all_queries_need_what_the_t_test_needs(n: int, wi
     changes = SeenChanges.of(normal_sizes(n), units=n)
     expected = smallest_visible(0.1, n, n - 1, alpha, 0.8)
     for df in (None, n - 1):
-        assert changes.detectable(Criterion(alpha / 2, 0.8, df)) == pytest.approx(expected, rel=within)
+        assert changes.detectable(Criterion(alpha / 2, 0.8, df, by_signs=df is None)) == pytest.approx(expected, rel=within)
 
 
 def binomial_power(n: int, gains: float) -> float:
@@ -155,3 +157,34 @@ def test_clusters_are_found_as_often_as_stated() -> None:
     later = differences(1000) + stated
     p = permutation_test(np.zeros_like(later), later, design=design, n_resamples=999, rng=1).p
     assert np.mean(np.asarray(p) <= 0.05) == pytest.approx(0.8, abs=0.045)
+
+
+@pytest.mark.parametrize(("alpha", "fewest"), [(0.05, 12), (0.025, 12), (0.005, 18), (0.001, 23)])
+def test_stricter_levels_need_more_queries_that_differ(alpha: float, fewest: int) -> None:
+    assert fewest_changed(alpha) == fewest
+    plan = Plan(level=1 - alpha, alternative="greater")
+    reasons = {}
+    for differ in (fewest - 1, fewest):
+        changes = np.zeros((5 * differ, 1))
+        changes[:differ, 0] = np.arange(1, differ + 1)
+        [row] = compare_columns(np.zeros_like(changes), changes, Design.of(len(changes)), plan)
+        reasons[differ] = visible_by(row, plan, alpha).reason
+    assert reasons == {fewest - 1: f"{fewest - 1} queries differ, fewer than {fewest}", fewest: None}
+
+
+def test_a_family_states_the_difference_beyond_its_own_critical_value() -> None:
+    """Changes of a fifth of the queries have heavy tails: at the t tail of max-T, signs alone would promise too much."""
+    rng = np.random.default_rng(3)
+    differences = rng.normal(0, 0.1, (150, 5)) * (rng.random((150, 5)) < 0.2)
+    first, second = (QueryTable(values, np.ones(values.shape, np.bool_)) for values in (np.zeros_like(differences), differences))
+    hypotheses = [Hypothesis(first, second, column, np.ones(150, np.bool_)) for column in range(5)]
+    plan = Plan(n_resamples=9999)
+
+    one = corrected(hypotheses, Design.of(150), plan)[0]
+
+    stated = visible_by(one.found, plan, one.alpha).size
+    alone = one.found.changes.detectable(Criterion(one.alpha / 2, 0.8))
+    critical = float(simultaneous(differences, n_resamples=9999, rng=plan.rng).critical_t[0])
+    assert one.found.in_max_t
+    assert one.critical == pytest.approx(critical)
+    assert 1.01 * alone < stated < 1.1 * alone

@@ -19,7 +19,7 @@ from idealrank.stats.intervals import Alternative
 from idealrank.stats.paired_tests import PairedTest, SignedRanks, paired_t, sign_test, wilcoxon
 from idealrank.stats.permutation import PermutationTest, permutation_test
 from idealrank.stats.randomness import whole_number
-from idealrank.stats.seen_changes import FEWEST_CHANGED, Criterion, SeenChanges
+from idealrank.stats.seen_changes import Criterion, SeenChanges, fewest_changed
 from idealrank.stats.shared_flips import SharedFlips
 from idealrank.stats.sign_flips import MOST_UNITS
 from idealrank.stats.special import chdtri, nctdtrinc, ndtri, stdtrit
@@ -31,6 +31,7 @@ TestName: TypeAlias = Literal["permutation", "t", "wilcoxon", "sign"]
 TESTS: tuple[TestName, ...] = ("permutation", "t", "wilcoxon", "sign")
 _AS_NORMAL = 10**5  # degrees of freedom from which t is taken for normal
 _NEARLY_ALIKE = 0.9  # of the units: so many of equal weight have the power of a test without weights
+_IN_FAMILY = 1.25  # as many units must differ, so that a family states true powers: `experiments/stated_power.py`
 _FAR = 1e3  # standard errors
 _MOST = 10**9  # queries; where more are needed, no number is given
 
@@ -133,7 +134,7 @@ class MeasureTest(NamedTuple):
     times sqrt(n), with the effect of weights and clusters in it, and `df` its degrees of freedom by `student_mean`; `units` counts the
     queries, or clusters, whose signs are flipped. `p_equivalence` is NaN where no margin was given, and `exact` says that
     p is of all sign vectors. `changes` are the differences seen, of which power is computed. `margin` is the margin as applied, if there
-    is one, and `skewness` that of the differences.
+    is one, and `skewness` that of the differences. `in_max_t` says that the level in a family is the t tail of a max-T statistic.
     """
 
     mean_a: float
@@ -158,6 +159,7 @@ class MeasureTest(NamedTuple):
     changes: SeenChanges
     margin: AppliedMargin | None = None
     skewness: float = 0.0
+    in_max_t: bool = False
 
 
 class Detectable(NamedTuple):
@@ -415,17 +417,22 @@ def _obstacle(found: MeasureTest, plan: Plan, alpha: float) -> Detectable | None
         return Detectable(math.inf, f"{plan.n_resamples} sign flips are too few for the level")
     if plan.test == "t" and units < _NEARLY_ALIKE * found.units:
         return Detectable(math.nan, "the power of Student's t under unequal weights is not computed")
-    if changes.differ * units / found.units < FEWEST_CHANGED:
+    fewest = fewest_changed(alpha / plan.sides)
+    if found.in_max_t:  # the critical value of the family depends on the few changes, too
+        fewest = math.ceil(_IN_FAMILY * fewest)
+    if changes.differ * units / found.units < fewest:
         alike = "" if units == found.units else " of equal weight"
         differ = math.floor(changes.differ * units / found.units)
-        return Detectable(math.nan, f"{differ} {unit}{alike} differ, fewer than {FEWEST_CHANGED}")
+        return Detectable(math.nan, f"{differ} {unit}{alike} differ, fewer than {fewest}")
     return None
 
 
 def _criterion(found: MeasureTest, plan: Plan, alpha: float, power: float) -> Criterion:
     towards = -1.0 if plan.alternative == "less" else 1.0
-    df = found.df if plan.test == "t" else None
-    return Criterion(alpha / plan.sides, power, df, towards * plan.null)
+    by_t = plan.test == "t"
+    # Max-T holds all tests against one statistic, whatever the kurtosis of the signs of this one.
+    df = found.df if by_t else found.units - 1 if found.in_max_t else None
+    return Criterion(alpha / plan.sides, power, df, towards * plan.null, by_signs=not by_t)
 
 
 def needed_by(found: MeasureTest, plan: Plan, alpha: float) -> int | None:

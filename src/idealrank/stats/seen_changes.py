@@ -19,7 +19,7 @@ from idealrank.stats.roots import fewest
 from idealrank.stats.special import ndtri, stdtrit
 
 FEWEST_CHANGED = 12
-"""Independent units that must differ before power is stated: `experiments/stated_power.py`."""
+"""Independent units that must differ before power is stated of two-sided tests at 0.05; see `fewest_changed`."""
 
 _FINEST = 1e-3  # of the largest size: a finer grid is as good as none
 _MOST_ON_GRID = 10_000  # sizes: of more, the sum is as good as continuous on any grid
@@ -27,6 +27,26 @@ _MOST = 10**9  # queries; where more are needed, no number is given
 _STEEPEST = 1e4  # tilt over the largest size: beyond, every unit that changes has that size
 _STEPS = 60  # of a search for a root; ten are usual
 _PRECISE = 1e-8  # of a tilt, relative
+
+
+def fewest_changed(alpha: float) -> int:
+    """Count the independent units that must differ before power is stated.
+
+    Signs of m units are as rare as 2^-m: the number grows with the logarithm of the level.
+    `experiments/stated_power.py` shows that it is enough for single tests, families and series.
+
+    Parameters
+    ----------
+    alpha : float
+        Level of one side of the test.
+
+    Examples
+    --------
+    >>> fewest_changed(0.025), fewest_changed(0.005), fewest_changed(0.001)
+    (12, 18, 23)
+    """
+    rarer = math.log(alpha) / math.log(0.025)
+    return max(FEWEST_CHANGED, math.ceil(FEWEST_CHANGED * rarer - 1e-9))
 
 
 class Criterion(NamedTuple):
@@ -39,15 +59,19 @@ class Criterion(NamedTuple):
     power : float
         Probability that the test rejects.
     df : float or None
-        Degrees of freedom of Student's t; None for tests by signs.
+        Degrees of freedom of the t distribution that `alpha` is a tail of; None where it is one of
+        the sums under random signs of these changes.
     null : float
         Difference that is tested against; the test looks for larger ones.
+    by_signs : bool
+        Whether signs decide, which move sums on the grid of the sizes; if not, Student's t does.
     """
 
     alpha: float
     power: float
     df: float | None = None
     null: float = 0.0
+    by_signs: bool = True
 
 
 class Moments(NamedTuple):
@@ -196,7 +220,7 @@ class SeenChanges:
         tilt = _crossing(beyond, start=seen / spread * largest)
         if not math.isfinite(tilt):
             return None
-        least = math.ceil(FEWEST_CHANGED * self.units / self.differ)
+        least = math.ceil(fewest_changed(criterion.alpha) * self.units / self.differ)
 
         def enough(units: int) -> bool:
             df = criterion.df and criterion.df * units / self.units
@@ -260,7 +284,7 @@ class SeenChanges:
         of_sum = units * (two - second * one * one)
         variance = of_sum - 2 * slope * of_both + slope * slope * of_squares
         # A sum on a grid moves by two steps: half of that, on average, is lost until p is small.
-        lost = self.grid if criterion.df is None and not criterion.null else 0.0
+        lost = self.grid if criterion.by_signs and not criterion.null else 0.0
         excess = units * one - critical * (root - of_squares / (8 * root**3)) - lost
         return excess - float(ndtri(criterion.power)) * math.sqrt(max(variance, 0.0))
 

@@ -51,7 +51,7 @@ class DifferenceRow:
     detectable : float
         Smallest true difference that these queries detect with 80 % power, by a test at the level of a single test of the family. It is
         made of changes like those seen: as many queries change, by as much; see `SeenChanges`. Infinite if the test finds no such
-        difference so often; NaN if fewer than twelve independent units differ.
+        difference so often; NaN if fewer independent units differ than `fewest_changed` asks for, twelve at 0.05.
     detectable_reason : str or None
         Why `detectable` is not finite.
     family : str

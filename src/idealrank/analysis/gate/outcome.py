@@ -191,7 +191,7 @@ class Check:
     detectable : float
         The smallest true drop that closes the gate by this check with 80 % power, whatever the other checks say; smaller ones pass more
         often. The drop is made of changes like those seen: as many queries change, by as much; see `SeenChanges`. Infinite where the
-        test finds no such drop so often, NaN where fewer than twelve independent units differ. Of a strict gate it
+        test finds no such drop so often, NaN where fewer independent units differ than `fewest_changed` asks for. Of a strict gate it
         is below the margin; where it is negative, even a run that is better by so much would be stopped
         with a chance of 0.8, and where it is minus infinity, every run but the same one.
     detectable_reason : str or None
