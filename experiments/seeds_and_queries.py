@@ -20,8 +20,8 @@ too small, and the degrees of freedom of the whole are too many at the same time
     one t        share of these intervals that hold 0
     replicated   share for `replicated_difference`
     width        median width of the latter over that of known variances (1.96 standard errors)
-    power        share of experiments that find a true difference of the size that
-                 `smallest_visible` gives for the median standard error and degrees of freedom
+    power        share of experiments that find the difference that `compare_systems` states in the
+                 median, by a shift of all queries; none for fewer than five copies
 
 A design says how the copies of a and b differ:
 
@@ -30,6 +30,10 @@ A design says how the copies of a and b differ:
     spread x4    k copies of each; the seeds of b have a sd of 0.04
     against 10   k copies of a, 10 of b
     few vary     k copies of a, whose seeds have a sd of 0.04, and 10 of b
+
+The third table has systems that differ, and whose copies differ, on some of the queries only. The
+true difference is set to the median of the statements; *former* is what a t test would find if all
+queries shifted.
 """
 
 import argparse
@@ -40,8 +44,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
+from idealrank.analysis.systems import detectable_between
 from idealrank.data.types import FloatArray
-from idealrank.stats import ReplicatedDifference, replicated_difference
+from idealrank.stats import replicated_difference
 from idealrank.stats.comparison import smallest_visible
 
 SIZES = ((50, 2), (50, 5), (200, 2), (200, 3), (200, 5), (1000, 2), (1000, 3), (1000, 5), (1000, 10))
@@ -49,6 +54,9 @@ QUERY, SEED, RESIDUAL = 0.12, 0.01, 0.08
 TRIALS = 2000
 FEW_TRIALS = 4000
 FEW_QUERIES, FEW_SEEDS = (50, 400), (2, 3, 5, 10)
+STATEMENTS = 500  # experiments behind a median of statements
+ALPHA, POWER = 0.05, 0.8
+CHANGING, CHANGED_QUERIES, CHANGED_SEEDS = (1.0, 0.2), (50, 100, 200), (5, 10)
 
 
 def drawn(n_queries, n_seeds, rng, seed=SEED):
@@ -138,26 +146,66 @@ def covered(cell: Cell, *, trials: int = FEW_TRIALS, rng: int | None = None) -> 
     """Simulate a cell of the second table."""
     generator = np.random.default_rng(rng)
     single = "alike" if DESIGNS[cell.design].copies[1] == 1 else None
-    held_by_one_t, found = 0, []
-    for _ in range(trials):
+    held_by_one_t, found, sizes = 0, [], []
+    for trial in range(trials):
         a, b = of_systems(cell.n_queries, cell.systems, generator)
         found.append(replicated_difference(a, b, single=single))
         held_by_one_t += abs(found[-1].difference) <= one_t(a, b)
+        if trial < STATEMENTS:
+            sizes.append(detectable_between(found[-1], (a, b), ALPHA).size)
     halves = np.array([(one.high - one.low) / 2 for one in found])
     differences = np.array([one.difference for one in found])
-    size = visible(found, cell.n_queries)
+    size = float(np.median(sizes))
     return Covered(
         one_t=held_by_one_t / trials,
         replicated=float((np.abs(differences) <= halves).mean()),
         width=float(np.median(halves) / (1.96 * cell.standard_error)),
-        power=float((differences + size > halves).mean()),
+        power=float((differences + size > halves).mean()) if np.isfinite(size) else np.nan,
     )
 
 
-def visible(found: Sequence[ReplicatedDifference], n_queries: int) -> float:
-    """The difference that a typical experiment says it finds with 80 % power."""
-    error, df = (np.median([getattr(one, name) for one in found]) for name in ("standard_error", "df"))
-    return smallest_visible(float(error) * n_queries**0.5, n_queries, float(df), 0.05, 0.8)
+class Changed(NamedTuple):
+    """Statements on systems that differ on some queries: share of experiments, median, power; the former ones."""
+
+    stated: float
+    size: float
+    power: float
+    former: float
+    former_power: float
+
+
+def of_changed(n_queries: int, n_seeds: int, share: float, true: float, rng: np.random.Generator) -> tuple[FloatArray, ...]:
+    """Values of two systems, each (queries, seeds), which vary on a share of the queries alone."""
+    changes = rng.random((n_queries, 1)) < share
+    own = rng.normal(true / share, QUERY, (n_queries, 1))
+
+    def system(base: FloatArray) -> FloatArray:
+        training = rng.normal(0, SEED / share, n_seeds)
+        return np.where(changes, base + training + rng.normal(0, RESIDUAL, (n_queries, n_seeds)), 0.0)
+
+    return system(np.zeros((n_queries, 1))), system(own)
+
+
+def changed(n_queries: int, n_seeds: int, share: float, *, trials: int = FEW_TRIALS, rng: int | None = None) -> Changed:
+    """Simulate a row of the third table."""
+    generator = np.random.default_rng(rng)
+    stated, former = [], []
+    for _ in range(min(STATEMENTS, trials)):
+        values = of_changed(n_queries, n_seeds, share, 0.0, generator)
+        found = replicated_difference(*values)
+        stated.append(detectable_between(found, values, ALPHA).size)
+        former.append(smallest_visible(found.standard_error * n_queries**0.5, n_queries, found.df, ALPHA, POWER))
+    made = np.isfinite(stated)
+    sizes = [float(np.median(np.array(stated)[made])) if made.any() else np.nan, float(np.median(former))]
+    powers = [_share_found(n_queries, n_seeds, share, size, trials, generator) for size in sizes]
+    return Changed(float(made.mean()), sizes[0], powers[0], sizes[1], powers[1])
+
+
+def _share_found(n_queries: int, n_seeds: int, share: float, true: float, trials: int, rng: np.random.Generator) -> float:
+    if not np.isfinite(true):
+        return np.nan
+    found = [replicated_difference(*of_changed(n_queries, n_seeds, share, true, rng)) for _ in range(trials)]
+    return float(np.mean([one.p <= ALPHA for one in found]))
 
 
 def one_t(a: FloatArray, b: FloatArray) -> float:
@@ -206,23 +254,42 @@ def few_table(trials: int, seed: int) -> None:
         shown = []
         for cell in cells:
             found = covered(cell, trials=trials, rng=number)
-            shown += [f"{found.one_t:.3f}", f"{found.replicated:.3f}", f"{found.width:.2f}", f"{found.power:.2f}"]
+            power = "none" if np.isnan(found.power) else f"{found.power:.2f}"
+            shown += [f"{found.one_t:.3f}", f"{found.replicated:.3f}", f"{found.width:.2f}", power]
             number += 1
         print(f"| {cells[0].design} | {cells[0].n_seeds} | {' | '.join(shown)} |", flush=True)
     error = (0.95 * 0.05 / trials) ** 0.5
     print(f"\nA share of 0.95 has a standard error of {error:.4f} ({trials} experiments a cell).")
 
 
+def changed_table(trials: int, seed: int) -> None:
+    """Print what systems find that differ on some queries, in Markdown."""
+    print("| queries that change | queries | copies | stated in | median | found | former | found |")
+    print("|---:|---:|---:|---:|---:|---:|---:|---:|")
+    number = seed
+    for share in CHANGING:
+        for n_queries in CHANGED_QUERIES:
+            for n_seeds in CHANGED_SEEDS:
+                row = changed(n_queries, n_seeds, share, trials=trials, rng=number)
+                cells = ["-" if np.isnan(value) else f"{value:.3f}" for value in row[1:]]
+                print(f"| {share:.0%} | {n_queries} | {n_seeds} | {row.stated:.0%} | {' | '.join(cells)} |", flush=True)
+                number += 1
+    error = (POWER * (1 - POWER) / trials) ** 0.5
+    print(f"\nA share of {POWER:g} has a standard error of {error:.4f} ({trials} experiments a cell).")
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--table", choices=["left-out", "few"], help="one table alone; both by default")
+    parser.add_argument("--table", choices=["left-out", "few", "changed"], help="one table alone; all by default")
     parser.add_argument("--trials", type=int, help=f"experiments a row (default {TRIALS} and {FEW_TRIALS})")
     parser.add_argument("--seed", type=int, default=0, help="the same seed, the same numbers (default 0)")
     asked = parser.parse_args(arguments)
-    if asked.table != "few":
+    if asked.table in (None, "left-out"):
         left_out_table(asked.trials or TRIALS, asked.seed)
-    if asked.table != "left-out":
+    if asked.table in (None, "few"):
         few_table(asked.trials or FEW_TRIALS, asked.seed)
+    if asked.table in (None, "changed"):
+        changed_table(asked.trials or FEW_TRIALS, asked.seed)
 
 
 if __name__ == "__main__":

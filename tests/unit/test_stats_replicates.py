@@ -246,6 +246,18 @@ def test_the_page_has_the_rows_that_a_run_prints(row: int) -> None:
     assert found.width == pytest.approx(float(titles[8]), rel=0.25)
 
 
+@pytest.mark.parametrize("row", [1, 6], ids=["100%, 50, 10", "20%, 50, 5"])
+def test_the_page_has_what_systems_find_that_differ_on_some_queries(row: int) -> None:
+    """Shares of the page against 300 experiments, within four standard errors of both."""
+    page = (ROOT / "docs" / "concepts" / "stated-power.md").read_text(encoding="utf-8")
+    cells = [cell.strip() for cell in page.split("| queries that change |")[1].splitlines()[2:][row].split("|")[1:-1]]
+    found = seeds_and_queries.changed(int(cells[1]), int(cells[2]), float(cells[0].rstrip("%")) / 100, trials=300, rng=5)
+    assert found.size == pytest.approx(float(cells[4]), rel=0.1)
+    for share, text in ((found.power, cells[5]), (found.former_power, cells[7])):
+        expected = float(text)
+        assert share == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / 275) + 0.02)
+
+
 @pytest.mark.parametrize("table", ["left-out", "few"])
 def test_a_table_of_the_experiment_has_all_its_rows(table: str, capsys: pytest.CaptureFixture[str]) -> None:
     seeds_and_queries.main(["--table", table, "--trials", "2"])

@@ -4,12 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from scipy import stats as scipy_stats
 
 import idealrank as ir
-from idealrank.analysis.systems import relation_of
+from idealrank.analysis.systems import detectable_between, relation_of
 from idealrank.errors import InputError, OptionError
 from idealrank.stats import replicated_difference
+from idealrank.stats.comparison import smallest_visible
 
 QUERIES = [f"q{place:02}" for place in range(40)]
 QRELS = {query: {"rel": 2, "also": 0} for query in QUERIES}
@@ -53,13 +53,43 @@ def test_every_number_is_that_of_replicated_difference_on_the_values():
     assert (found.a, found.b, found.runs_a, found.runs_b[-1]) == ("old", "new", ("s0", "s1", "s2"), "s3")
 
 
-def test_what_is_visible_is_found_four_times_in_five():
-    row = ir.compare_systems(evaluated(8, 5, 1), evaluated(6, 5, 2))["RR"]
+def normal_systems(queries: int, share: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Values of five copies of two systems, which differ on some of the queries."""
+    own = rng.normal(0, 0.1, (queries, 1))
+    copies = rng.normal(0, 0.02, (2, 1, 5)) + rng.normal(0, 0.05, (2, queries, 5))
+    changes = rng.random((queries, 1)) < share
+    return np.where(changes, copies[0], 0.0), np.where(changes, own + copies[1], 0.0)
 
-    df, shift = row.found.df, row.detectable / row.found.standard_error
-    critical = scipy_stats.t.isf(0.05 / (2 if MEASURES.index("RR") else 1) / 2, df)
 
-    assert scipy_stats.nct.sf(critical, df, shift) == pytest.approx(0.8, abs=1e-6)
+def test_a_shift_of_all_queries_is_found_by_t_with_an_allowance_for_few_copies():
+    values = normal_systems(400, 1.0, np.random.default_rng(1))
+    found = replicated_difference(*values)
+
+    by_t = smallest_visible(found.standard_error * 20, 400, found.df, 0.05, 0.8)
+    few = (found.df / (found.df - 1.5)) ** 0.5
+
+    assert detectable_between(found, values, 0.05).size == pytest.approx(by_t * few, rel=0.02)
+
+
+def test_changes_of_a_fifth_of_the_queries_need_more_than_a_shift_of_all():
+    values = normal_systems(80, 0.2, np.random.default_rng(3))
+    found = replicated_difference(*values)
+
+    by_t = smallest_visible(found.standard_error * 80**0.5, 80, found.df, 0.05, 0.8)
+    few = (found.df / (found.df - 1.5)) ** 0.5
+
+    assert detectable_between(found, values, 0.05).size > 1.08 * by_t * few
+
+
+def test_no_power_is_stated_where_few_queries_differ():
+    same = evaluated(6, 5, 2)
+    values = np.zeros((40, 5)), np.zeros((40, 5))
+    values[1][:11] = np.random.default_rng(1).normal(0, 0.1, (11, 5))
+    assert detectable_between(replicated_difference(*values), values, 0.05).reason == "11 queries differ, fewer than 12"
+    constant = values[0], values[0] + 0.25
+    assert detectable_between(replicated_difference(*constant), constant, 0.05).reason == "the differences do not vary"
+    row = ir.compare_systems(same, same)["RR"]
+    assert (row.as_dict()["detectable"], row.detectable_reason) == (None, "0 queries differ, fewer than 15")
 
 
 def test_fewer_than_five_copies_of_a_trained_system_have_no_detectable_difference():
@@ -69,7 +99,9 @@ def test_fewer_than_five_copies_of_a_trained_system_have_no_detectable_differenc
     assert 0 < ir.compare_systems(one, five, single="fixed")["RR"].detectable < 1
     assert 0 < ir.compare_systems(one, five, single="alike")["RR"].detectable < 1
     text = str(ir.compare_systems(four, five, measures="RR"))
-    assert "With fewer than five copies of a trained system" in " ".join(text.split())
+    assert "No power is stated, since 4 copies of a trained system, fewer than 5, hardly show how much training varies." in " ".join(
+        text.split()
+    )
 
 
 def test_one_more_copy_is_worth_the_fewest_queries_that_do_as_much():

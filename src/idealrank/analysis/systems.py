@@ -29,8 +29,10 @@ from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
-from idealrank.stats.comparison import POWER, smallest_visible
+from idealrank.stats.comparison import POWER, Detectable, smallest_visible
 from idealrank.stats.replicates import Pairing, ReplicatedDifference, Single, replicated_difference
+from idealrank.stats.seen_changes import Criterion, SeenChanges, fewest_changed
+from idealrank.stats.tolerance import subtracted
 from idealrank.version import __version__
 
 
@@ -57,8 +59,11 @@ class SystemDifference:
     n, excluded_queries : int
         Queries compared; those left out since they are not scored in every copy.
     detectable : float
-        The smallest true difference that so many queries and copies find with a chance of 0.8. Infinite for fewer than five copies
-        of a trained system, which hardly show how much training varies.
+        The smallest true difference, in changes like those seen, that so many queries and copies find with a chance of 0.8; see
+        `detectable_between`. Infinite for fewer than five copies of a trained system, which hardly show how much training varies,
+        and if no such difference is found so often; NaN if too few queries differ.
+    detectable_reason : str or None
+        Why `detectable` is not finite.
 
     Examples
     --------
@@ -82,6 +87,7 @@ class SystemDifference:
     n: int
     excluded_queries: int
     detectable: float
+    detectable_reason: str | None
 
     @property
     def trained(self) -> tuple[str, ...]:
@@ -146,6 +152,7 @@ class SystemDifference:
             "n": self.n,
             "excluded_queries": self.excluded_queries,
             "detectable": self.detectable if math.isfinite(self.detectable) else None,
+            "detectable_reason": self.detectable_reason,
             "queries_worth_one_copy": self.queries_worth_one_copy(),
         }
 
@@ -229,9 +236,7 @@ class SystemComparison(WithWarnings):
 
 Relation: TypeAlias = Literal["copies", "folds"]
 
-# Fewer estimate the variance of training so poorly that a stated power of 0.8 is 0.6 to 0.77 in
-# experiments/seeds_and_queries.py; with five and more it is 0.73 to 0.81.
-_COPIES_FOR_POWER = 5
+_COPIES_FOR_POWER = 5  # fewer hardly show how much training varies: experiments/seeds_and_queries.py
 
 # A copy may lack some queries that the others answer: a failed request, an empty answer.
 _MOST = 0.9
@@ -365,11 +370,7 @@ def _row(
     verdict: Side = "undecided" if p > alpha else "better" if found.difference * measure.direction > 0 else "worse"
     copies_a, copies_b = (tuple(math.fsum(copy) / n for copy in side.T.tolist()) for side in values)
     mean_a, mean_b = (math.fsum(copies) / len(copies) for copies in (copies_a, copies_b))
-    fewest = min(part.n_seeds for part in found.training if part.n_seeds > 1)
-    detectable = math.inf
-    if fewest >= _COPIES_FOR_POWER:
-        spread = found.standard_error * math.sqrt(n)
-        detectable = smallest_visible(spread, n, found.df, of_family, POWER)
+    visible = detectable_between(found, values, of_family)
     return SystemDifference(
         measure=str(measure),
         direction=measure.direction,
@@ -382,5 +383,52 @@ def _row(
         verdict=verdict,
         n=n,
         excluded_queries=n_queries - n,
-        detectable=detectable,
+        detectable=visible.size,
+        detectable_reason=visible.reason,
     )
+
+
+def detectable_between(found: ReplicatedDifference, values: tuple[FloatArray, FloatArray], alpha: float) -> Detectable:
+    """Compute the smallest true difference between two systems that such queries and copies find with a chance of 0.8.
+
+    A shift of all queries is found by t with the degrees of freedom of the interval. Changes of a part of the queries are found less
+    often: the difference grows by the factor that a t test of the queries alone needs for changes like those seen, see
+    `SeenChanges`. It also grows by the root of f / (f - 1.5), since few copies mostly show too little variance; f are the
+    degrees of freedom. `experiments/seeds_and_queries.py` simulates the statements.
+
+    Parameters
+    ----------
+    found : ReplicatedDifference
+        Difference with its standard error.
+    values : pair of float64 array, shape (queries, copies)
+        Values of each system.
+    alpha : float
+        Level of the two-sided test.
+
+    Examples
+    --------
+    >>> values = np.zeros((40, 5)), np.tile([[0.1, -0.1], [0.0, 0.0]], (20, 3))[:, :5]
+    >>> detectable_between(replicated_difference(*values), values, 0.05).reason is None
+    True
+    """
+    fewest = min(part.n_seeds for part in found.training if part.n_seeds > 1)
+    if fewest < _COPIES_FOR_POWER:
+        return Detectable(
+            math.inf, f"{fewest} copies of a trained system, fewer than {_COPIES_FOR_POWER}, hardly show how much training varies"
+        )
+    n = found.n_queries
+    means = [side.mean(axis=1, keepdims=True) for side in values]
+    changes = SeenChanges.of(subtracted(*means)[:, 0], units=n)
+    least = fewest_changed(alpha / 2)
+    if changes.differ < least:
+        return Detectable(math.nan, f"{changes.differ} queries differ, fewer than {least}")
+    if not found.standard_error:
+        return Detectable(math.nan, "the differences do not vary")
+    spread = math.sqrt(float((changes.sizes**2).sum()) / (n - 1))
+    of_shift = smallest_visible(spread, n, n - 1, alpha, POWER)
+    of_changes = changes.detectable(Criterion(alpha / 2, POWER, n - 1, by_signs=False))
+    few = math.sqrt(found.df / (found.df - 1.5))
+    size = few * max(of_changes / of_shift, 1.0) * smallest_visible(found.standard_error * math.sqrt(n), n, found.df, alpha, POWER)
+    if math.isfinite(size):
+        return Detectable(size)
+    return Detectable(size, "no difference made of such changes is found so often")

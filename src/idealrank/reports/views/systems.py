@@ -95,11 +95,12 @@ def system_sentences(found: SystemComparison, places: int) -> list[str]:
         f"a test of means over queries alone would report a standard error of {one.query_error:.4f} instead of {one.standard_error:.4f}."
     )
     if math.isfinite(row.detectable):
-        sentences.append(f"These runs and queries detect a true difference of {number(row.detectable, places)} with 80 % power.")
-    elif math.isinf(row.detectable):
         sentences.append(
-            "With fewer than five copies of a trained system, no detectable difference is given: they hardly show how much training varies."
+            f"With these runs and queries, a true difference of {number(row.detectable, places)} in changes like these would be found "
+            "80% of the time; smaller ones may be missed."
         )
+    else:
+        sentences.append(f"No power is stated, since {row.detectable_reason}.")
     if one.standard_error:
         worth = row.queries_worth_one_copy()
         run = "copy of each" if len(one.training) > 1 or found.pairing == "crossed" else "copy"
@@ -208,7 +209,7 @@ def _method(found: SystemComparison) -> MethodLines:
     phrases += JUDGED[found.judgments]
     phrases.append("training: share of the variance of the difference")
     phrases.append("rest: interaction of model and query")
-    phrases.append("detectable: the smallest true difference that this number of runs and queries detects with 80 % power")
+    phrases.append("detectable: the smallest true difference, in changes like those seen, that these runs and queries find 80% of the time")
     return MethodLines(["method", *wrapped("; ".join(phrases))], "t test over models and queries", *JUDGED[found.judgments])
 
 
