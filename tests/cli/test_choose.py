@@ -89,7 +89,7 @@ def test_the_json_has_the_fields_that_programs_rely_on(say: Say) -> None:
     assert (record["queries"], record["runs"], record["method"]["size"], record["method"]["exact"]) == (4, ["bm25", "neural"], 1, True)
     for one in record["settings"]:
         assert {
-            "swap_rate", "swap_error", "tied", "pairs", "significant", "share", "uncorrected", "queries_needed", "generalisability",
+            "swap_rate", "swap_error", "tied", "pairs", "significant", "share", "uncorrected", "generalisability",
             "unjudged", "behind", "margin", "considered", "as_good", "theory",
         } <= set(one)  # fmt: skip
         assert 0 <= one["swap_rate"] <= 1
@@ -147,7 +147,7 @@ def test_a_figure_says_without_colour_what_it_says_with_it(many: Path) -> None:
     assert [row["discount"] for row in key["data"]["values"]] == ["log2", "linear"]
     assert {"color", "strokeDash"} <= set(key["layer"][0]["encoding"])
     assert {"color", "shape"} <= set(key["layer"][1]["encoding"])
-    assert [panel["title"]["text"] for panel in panels["hconcat"]] == ["Swap rate", "Share of significant pairs", "Queries needed"]
+    assert [panel["title"]["text"] for panel in panels["hconcat"]] == ["Swap rate", "Share of significant pairs"]
     assert [row["measure"] for row in spec["data"]["values"] if row["recommended"]] == [found.recommended.measure]
     assert [row["swap rate"] for row in spec["data"]["values"]] == [round(setting.swap_rate, 5) for setting in found.settings]
     assert found.recommendation in spec["description"]

@@ -146,19 +146,13 @@ def test_significant_pairs_are_those_of_compare_and_of_an_enumeration() -> None:
     assert compared.names == found.names
 
 
-def test_queries_needed_are_those_of_the_middle_pair_by_the_noncentral_t() -> None:
-    qrels, runs = collection(GOOD)
-    values = np.stack([ir.evaluate(qrels, run, "nDCG@5")["nDCG@5"] for run in runs], axis=1)
-
-    needed = ir.choose(qrels, runs, discounts=["log2"], cutoffs=[5])["nDCG@5"].queries_needed
-
-    def power(n: int, effect: float) -> float:
-        critical, shift = stats.t.isf(0.025, n - 1), effect * math.sqrt(n)
-        return float(stats.nct.sf(critical, n - 1, shift) + stats.nct.cdf(-critical, n - 1, shift))
-
-    effects = [abs((values[:, b] - values[:, a]).mean()) / (values[:, b] - values[:, a]).std(ddof=1) for a, b in combinations(range(4), 2)]
-    plans = sorted(next(n for n in range(2, 10**6) if power(n, effect) >= 0.8) for effect in effects)
-    assert needed == plans[2]  # the third of six: with so many, half of them are found
+def test_observed_differences_plan_no_number_of_queries() -> None:
+    """A difference observed is too large where it is chosen for its size, and has the wrong sign in some cases."""
+    found = ir.choose(*collection(GOOD), discounts=["log2"], cutoffs=[5])
+    assert "queries_needed" not in found["nDCG@5"].as_dict()
+    assert "power" not in found.as_dict()["method"]
+    assert "would detect" not in found.recommendation
+    assert "queries needed" not in str(found)
 
 
 def test_where_the_top_tells_runs_apart_a_shallow_cutoff_is_better_and_where_the_rest_does_a_deep_one() -> None:
@@ -167,7 +161,6 @@ def test_where_the_top_tells_runs_apart_a_shallow_cutoff_is_better_and_where_the
 
     shallow, deep = (lambda found: found["nDCG@3"]), (lambda found: found["nDCG(discount=linear)@12"])
     assert shallow(top).swap_rate < deep(top).swap_rate
-    assert shallow(top).queries_needed < deep(top).queries_needed
     assert deep(rest).swap_rate + shallow(rest).margin < shallow(rest).swap_rate
     assert not shallow(rest).as_good
     assert rest.recommended.cutoff == 12
@@ -237,17 +230,17 @@ def test_runs_that_are_all_the_same_tie_everywhere() -> None:
     found = ir.choose(qrels, [run, run, run], cutoffs=[5, 10])
 
     assert found.names == ("a", "a (2)", "a (3)")
-    assert {(one.swap_rate, one.tied, one.significant, one.queries_needed) for one in found.settings} == {(0.5, 1.0, 0, None)}
+    assert {(one.swap_rate, one.tied, one.significant) for one in found.settings} == {(0.5, 1.0, 0)}
     assert found.recommended.measure == "nDCG@10"
-    assert "no number of queries would detect half of them" in found.recommendation
+    assert "0 of 3 pairs of runs differ significantly." in found.recommendation
 
 
-def test_runs_that_differ_alike_on_every_query_need_the_fewest_a_test_takes() -> None:
+def test_runs_that_differ_alike_on_every_query_never_swap() -> None:
     qrels = {f"q{i}": {"x": 1} for i in range(8)}
 
     found = ir.choose(qrels, [dict.fromkeys(qrels, ranking) for ranking in (["y", "x"], ["x", "y"])], discounts=["log2"], cutoffs=[10])
 
-    assert (found["nDCG@10"].queries_needed, found["nDCG@10"].swap_rate) == (2, 0.0)
+    assert found["nDCG@10"].swap_rate == 0.0
 
 
 def test_more_than_ten_runs_are_corrected_as_compare_corrects_them() -> None:

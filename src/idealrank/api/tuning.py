@@ -69,7 +69,7 @@ def choose(
     -------
     Choice
         For every discount with every cutoff: swap rate (between sets of `size` queries, not all queries), share of run pairs that differ
-        significantly, queries needed, generalisability, unjudged share, and theoretical properties.
+        significantly, generalisability, unjudged share, and theoretical properties.
 
     Raises
     ------

@@ -14,7 +14,7 @@ from idealrank.judging.label_order import random_number
 from idealrank.measures.measure import number_option
 from idealrank.stats.design import Design
 from idealrank.stats.intervals import Interval, mean_interval
-from idealrank.stats.power import detectable, half_width
+from idealrank.stats.power import half_width
 
 HEAD, TAIL = "head", "tail"
 
@@ -376,8 +376,6 @@ class LabelBudget:
         Cost, and weeks of labelling.
     half_width : float or None
         Half of the width of the interval of a mean, or of a mean difference, with the weights of the sample.
-    detectable : float or None
-        Smallest mean difference that a paired t test detects with 80 % power.
 
     Examples
     --------
@@ -390,7 +388,6 @@ class LabelBudget:
     cost: float
     weeks: float
     half_width: float | None = None
-    detectable: float | None = None
 
 
 def label_budgets(
@@ -422,9 +419,8 @@ def label_budgets(
 
     Examples
     --------
-    >>> plan = label_budgets([100], LabelCost(), sd=0.3)[0]
-    >>> round(plan.half_width, 4), round(plan.detectable, 4)
-    (0.0595, 0.0849)
+    >>> round(label_budgets([100], LabelCost(), sd=0.3)[0].half_width, 4)
+    0.0595
     """
     effect = number_option("design_effect", design_effect, 1, 1e6)
     spread = number_option("sd", sd, 0, 1e6) * math.sqrt(effect)
@@ -433,5 +429,5 @@ def label_budgets(
         n = int(number_option("n_queries", number, 2, 1e9))
         plan = cost.of(n)
         width = half_width(n, spread, level=level) if spread else 0.0
-        found.append(LabelBudget(n, plan.labels, plan.cost, plan.weeks, float(width), float(detectable(n, spread))))
+        found.append(LabelBudget(n, plan.labels, plan.cost, plan.weeks, float(width)))
     return found

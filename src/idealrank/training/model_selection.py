@@ -1,4 +1,4 @@
-"""Selection of a model: the margin of the winner, the optimism of the best of several, the queries that a claim takes, nested folds."""
+"""Selection of a model: the margin of the winner, the optimism of the best of several, nested folds."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from idealrank.errors import InputError, OptionError, shown
 from idealrank.evaluation.evaluate import Evaluation, evaluate_lists
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measures
-from idealrank.stats import difference_interval, pilot, queries_needed
+from idealrank.stats import difference_interval
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 from idealrank.stats.values import open_share
 from idealrank.training.row_arrays import number_array, row_ids, row_numbers
@@ -40,9 +40,6 @@ class BestOf:
         Interval of the margin that holds after the choice: Student's, paired by query, at a level corrected for all pairs.
     optimism : float
         Estimate of the part of the winner's mean that is due to the choice, by resampling the queries.
-    needed : int or None
-        Queries at which the interval of a true margin of this size excludes 0 with 80 % power; None for a margin of 0, and for so small
-        a margin that no collection would do.
     level : float
         Confidence level.
 
@@ -51,7 +48,7 @@ class BestOf:
     >>> values = np.random.default_rng(1).normal([0.50, 0.51, 0.49], 0.2, size=(40, 3))
     >>> print(best_of(values, ["a", "b", "c"], rng=1))
     a is the best of 3 by 0.0157 [-0.0792, +0.1105] on 40 queries
-    these queries show no difference; 2,447 queries would detect one of this size with 80 % power
+    these queries show no difference
     its mean of 0.5142 is too high by about 0.0203, as that of the best of several
     """
 
@@ -61,7 +58,6 @@ class BestOf:
     margin: float
     interval: tuple[float, float]
     optimism: float
-    needed: int | None
     level: float
 
     @property
@@ -79,8 +75,7 @@ class BestOf:
         head = f"{self.names[0]} is the best of {len(self.names)} by {self.margin:.4f} [{low:+.4f}, {high:+.4f}]"
         lines = [f"{head} on {self.n_queries:,} queries"]
         if not self.is_clear:
-            more = "" if self.needed is None else f"; {self.needed:,} queries would detect one of this size with 80 % power"
-            lines.append(f"these queries show no difference{more}")
+            lines.append("these queries show no difference")
         lines.append(
             f"its mean of {self.means[self.names[0]]:.4f} is too high by about {self.optimism:.4f}, as that of the best of several"
         )
@@ -147,10 +142,9 @@ def best_of(
     margin = float(differences.mean())
     alpha = (1 - level) / pairs
     found = difference_interval(np.zeros_like(differences), differences, level=1 - alpha)
-    needed = _needed(margin, pilot(differences).sd, alpha)
     return BestOf(
         tuple(listed[place] for place in order), {listed[place]: float(means[place]) for place in order}, table.shape[0], margin,
-        (float(found.low), float(found.high)), sign * _optimism(sign * table, n_resamples, generator_of(rng)), needed, level,
+        (float(found.low), float(found.high)), sign * _optimism(sign * table, n_resamples, generator_of(rng)), level,
     )  # fmt: skip
 
 
@@ -174,15 +168,6 @@ def _names(names: Any) -> list[str]:
     if isinstance(names, (str, bytes)) or not all(isinstance(name, str) for name in listed):
         raise OptionError(f"names: found {shown(repr(names))}, expected a list of texts, one for each configuration")
     return listed
-
-
-def _needed(margin: float, spread: float, alpha: float) -> int | None:
-    if not (margin > 0 and spread > 0):
-        return None
-    try:
-        return queries_needed(margin, spread, alpha=alpha)
-    except OptionError:  # more queries than any collection has
-        return None
 
 
 def _optimism(table: FloatArray, n_resamples: int, generator: np.random.Generator) -> float:

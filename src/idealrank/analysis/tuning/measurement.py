@@ -1,9 +1,8 @@
-"""Swap rates, significant pairs and needed queries of each discount and cutoff on given runs."""
+"""Swap rates and significant pairs of each discount and cutoff on given runs."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -35,14 +34,12 @@ from idealrank.measures.discounts import DiscountLike, make_discount
 from idealrank.measures.judgedness import JudgedShare
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure
-from idealrank.stats.comparison import POWER
 from idealrank.stats.discrimination import discriminative_power
 from idealrank.stats.generalisability import variance_components
 from idealrank.stats.multiple_tests import simultaneous
-from idealrank.stats.power import queries_needed
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 from idealrank.stats.swap_tables import SwapSpread, SwapTable, swap_spread, swap_table
-from idealrank.stats.tolerance import ROUNDING, subtracted
+from idealrank.stats.tolerance import subtracted
 from idealrank.version import __version__
 
 DISCOUNTS = ("log2", "zipf(0.5)", "zipf(1)", "geometric(0.8)", "linear")
@@ -268,7 +265,6 @@ class _Case:
             "pairs": first.size,
             "significant": int(together.differs.sum()),
             "uncorrected": discriminative_power(table, test="t", alpha=alpha).significant,
-            "queries_needed": _queries_needed(table, alpha),
             "generalisability": _generalisability(table),
             "behind": 0.0,
             "margin": 0.0,
@@ -291,28 +287,8 @@ class _Case:
         """Method of the measurement."""
         swaps, test = self._swaps, "sign-flip permutation test, max-T"
         return Choosing(
-            swaps.size, swaps.trials, swaps.exact, self._spread.resamples, self.level, POWER, test, self.seed, __version__
+            swaps.size, swaps.trials, swaps.exact, self._spread.resamples, self.level, test, self.seed, __version__
         )  # fmt: skip
-
-
-def _queries_needed(table: FloatArray, alpha: float) -> int | None:
-    """Queries that find the middle one of the pairs, or of an even number of them the easier of the middle two."""
-    effects = sorted((_effect(table[:, b] - table[:, a], table) for a, b in combinations(range(table.shape[1]), 2)), reverse=True)
-    middle = effects[(len(effects) - 1) // 2]
-    if math.isinf(middle):
-        return 2
-    try:
-        return queries_needed(middle, 1.0, power=POWER, alpha=alpha)
-    except OptionError:  # no number of queries finds a difference of nothing
-        return None
-
-
-def _effect(differences: FloatArray, table: FloatArray) -> float:
-    """Mean over standard deviation, without its sign."""
-    mean, spread, least = abs(float(differences.mean())), float(differences.std(ddof=1)), ROUNDING * float(np.abs(table).max())
-    if mean <= least:
-        return 0.0
-    return mean / spread if spread > least else math.inf
 
 
 def _generalisability(table: FloatArray) -> float:

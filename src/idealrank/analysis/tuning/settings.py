@@ -53,9 +53,6 @@ class Setting:
         Pairs of runs, and those that differ significantly after correction for the number of pairs.
     uncorrected : int
         Pairs that differ by a t test of each without correction, which is nearer to Sakai's discriminative power.
-    queries_needed : int or None
-        Queries with which half of the pairs, or more, would be found to differ with a chance of 0.8, if their observed differences are
-        the true ones; by a t test of one pair at a time. None where no number would do.
     generalisability : float
         E rho^2: share of the variance between the observed means that is between true means; NaN where nothing varies.
     unjudged : float
@@ -90,7 +87,6 @@ class Setting:
     pairs: int
     significant: int
     uncorrected: int
-    queries_needed: int | None
     generalisability: float
     unjudged: float
     behind: float
@@ -131,8 +127,6 @@ class Choosing:
         Bootstrap samples of the queries, for margins.
     level : float
         Of the margins, all at once; significance is at ``1 - level``.
-    power : float
-        Chance behind `queries_needed`.
     test : str
         Of the pairs, with its correction.
     seed : int
@@ -154,7 +148,6 @@ class Choosing:
     exact: bool
     resamples: int
     level: float
-    power: float
     test: str
     seed: int
     version: str
@@ -464,24 +457,9 @@ def _left_out(settings: Sequence[Setting]) -> str:
 
 
 def _strength(setting: Setting) -> str:
-    needed = setting.queries_needed
     if setting.pairs == 1:
-        differ = "differ" if setting.significant else "do not differ"
-        rest = (
-            "no number of queries would detect their difference"
-            if needed is None
-            else f"{needed:,} queries would detect their difference with 80 % power"
-        )
-        return f"By {setting.measure} the two runs {differ} significantly; {rest}, if it is as large as observed."
-    rest = (
-        "no number of queries would detect half of them"
-        if needed is None
-        else f"{needed:,} queries would detect half of them with 80 % power"
-    )
-    return (
-        f"By {setting.measure} {setting.significant:,} of {setting.pairs:,} pairs of runs differ significantly; {rest}, if the differences "
-        "are as large as observed."
-    )
+        return f"By {setting.measure} the two runs {'differ' if setting.significant else 'do not differ'} significantly."
+    return f"By {setting.measure} {setting.significant:,} of {setting.pairs:,} pairs of runs differ significantly."
 
 
 def _of_theory(setting: Setting) -> str:

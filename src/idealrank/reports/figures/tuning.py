@@ -1,4 +1,4 @@
-"""The figure of `idealrank choose` as a Vega-Lite specification: three small panels, cutoffs on x, a line a discount."""
+"""The figure of `idealrank choose` as a Vega-Lite specification: two small panels, cutoffs on x, a line a discount."""
 
 import textwrap
 from typing import Any
@@ -17,7 +17,6 @@ _SAMPLE, _LETTER = 28, 6.6  # pixels of a line in the key, and of a letter
 _PANELS = (
     ("swap rate", "Swap rate", "lower is better"),
     ("share", "Share of significant pairs", "higher is better"),
-    ("needed", "Queries needed", "lower is better"),
 )
 
 
@@ -51,7 +50,7 @@ def choice_spec(choice: Choice, *, interactive: bool = False) -> Spec:
     panels = [_panel(choice, *panel, interactive=interactive) for panel in _PANELS]
     return {
         "$schema": SCHEMA_URL,
-        "description": f"Swap rate, share of significant pairs and queries needed by discount and cutoff. {choice.recommendation}",
+        "description": f"Swap rate and share of significant pairs by discount and cutoff. {choice.recommendation}",
         "title": {
             "text": "Which discount and cutoff distinguish these runs",
             "subtitle": f"{len(choice.names)} runs, {choice.n:,} queries",
@@ -69,7 +68,6 @@ def _row(setting: Setting, choice: Choice) -> Spec:
         "cutoff": setting.depth,
         "swap rate": round(setting.swap_rate, 5),
         "share": round(setting.share, 5),
-        "needed": setting.queries_needed,
         "unjudged": round(setting.unjudged, 4),
         "told": "as good as the best" if setting.as_good else "not",
         "recommended": setting.measure == choice.recommended.measure,
@@ -99,11 +97,6 @@ def _panel(choice: Choice, field: str, title: str, better: str, *, interactive: 
 
 def _scale(choice: Choice, field: str) -> Spec:
     """Limits and ticks of a y axis, with room for a mark at the top."""
-    if field == "needed":
-        known = [setting.queries_needed for setting in choice.settings if setting.queries_needed is not None] or [1]
-        low, high = min(known) * 0.92, max(known) * 1.12
-        ticks = [factor * 10**power for power in range(13) for factor in (1, 2, 3, 5) if low <= factor * 10**power <= high]
-        return {"scale": {"type": "log", "domain": [low, high], "nice": False}, "axis": {"values": ticks or known[:1], "format": "~s"}}
     top = 1.0 if field == "share" else max(setting.swap_rate for setting in choice.settings) or 0.5
     return {"scale": {"domain": [0, 1.06 * top], "nice": False}, "axis": {"tickCount": 5}}
 
@@ -122,7 +115,6 @@ def _points(choice: Choice, field: str, *, interactive: bool) -> Spec:
             {"field": "measure", "type": "nominal"},
             {"field": "swap rate", "type": "quantitative", "format": ".3f"},
             {"field": "share", "type": "quantitative", "format": ".2f", "title": "significant pairs"},
-            {"field": "needed", "type": "quantitative", "format": ",d", "title": "queries needed"},
             {"field": "unjudged", "type": "quantitative", "format": ".0%"},
         ]
     return points
@@ -176,16 +168,13 @@ def _key(choice: Choice) -> Spec:
 
 
 def _width(choice: Choice) -> int:
-    return 3 * _STEP * len(choice.depths) + 160
+    return 2 * _STEP * len(choice.depths) + 100
 
 
 def _note(choice: Choice) -> Spec:
-    pairs = choice.usual.pairs
-    whose = f"half of the {pairs:,} pairs" if pairs > 1 else "the difference of the one pair"
     text = (
         f"Swap rate: how often two random sets of {choice.method.size:,} queries order two runs in opposite ways; 0.5 is a coin toss. "
-        "Filled points: not significantly different from the best. "
-        f"Queries needed: to detect {whose}, as large as observed, with 80 % power."
+        "Filled points: not significantly different from the best."
     )
     if not all(setting.considered for setting in choice.settings):
         text += " Grey: cutoffs at which more than a tenth of the returned documents are unjudged."

@@ -1,7 +1,6 @@
 """The report of `idealrank choose`: a recommendation, tables of discounts by cutoffs, and how it was found out."""
 
 import json
-import math
 from collections.abc import Callable, Iterator
 
 from idealrank.analysis.tuning import Choice, Setting
@@ -47,8 +46,6 @@ def _tables(choice: Choice) -> Iterator[list[str]]:
         else "significant: 1 where the one pair of runs differs significantly",
         *_table(choice, lambda setting: f"{setting.share:.2f} {_bar(setting.share)}"),
     ]
-    needed = "queries needed: to detect half of the pairs" if pairs > 1 else "queries needed: to detect the difference of the one pair"
-    yield [f"{needed}, as large as observed, with 80 % power", *_table(choice, _needed_cell(choice))]
 
 
 def _table(choice: Choice, cell: Callable[[Setting], str], *, unjudged: bool = False) -> list[str]:
@@ -72,19 +69,6 @@ def _table(choice: Choice, cell: Callable[[Setting], str], *, unjudged: bool = F
 
 def _swap_cell(setting: Setting) -> str:
     return f"{setting.swap_rate:.3f}{_bar(setting.swap_rate / _WORST)}{'*' if setting.as_good else ' '}"
-
-
-def _needed_cell(choice: Choice) -> Callable[[Setting], str]:
-    known = [setting.queries_needed for setting in choice.settings if setting.queries_needed is not None]
-    low, high = (math.log(min(known)), math.log(max(known))) if known else (0.0, 0.0)
-
-    def cell(setting: Setting) -> str:
-        if setting.queries_needed is None:
-            return "none will do"
-        height = (math.log(setting.queries_needed) - low) / (high - low) if high > low else 0.0
-        return f"{setting.queries_needed:,} {_bar(height)}"
-
-    return cell
 
 
 def _bar(height: float) -> str:
@@ -133,7 +117,6 @@ def _method(choice: Choice) -> str:
             "a tie in one of the two sets counts half",
             f"significance from {method.resamples:,} bootstrap samples of the queries, level {method.level:g} for all settings together",
             f"significance by {method.test}, at {1 - method.level:.2g}",
-            f"queries needed by the t test of one pair at a time, power {method.power:g}",
         ]
     )
 

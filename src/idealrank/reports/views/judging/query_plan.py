@@ -59,7 +59,6 @@ def _plans(found: QuerySample, plans: Sequence[LabelBudget]) -> Table:
         Column("cost", "number", lambda one: number_cell(one.cost, 2)),
         Column("weeks", "number", lambda one: number_cell(one.weeks, 1)),
         Column("interval +-", "number", lambda one: number_cell(one.half_width, 4)),
-        Column("detects", "number", lambda one: number_cell(one.detectable, 4)),
     ]
     return Table.of(columns, plans, title="Cost and precision (* is this sample):")
 
@@ -82,7 +81,7 @@ def _notes(sd: float | None) -> list[str]:
         return ["method", *wrapped(phrases[0])]
     phrases += [
         f"interval +-: half of the width of the 95 % interval at a standard deviation of {sd:g} over queries, with these weights",
-        "detects: smallest mean difference with 80 % power, if that is the standard deviation of the differences",
+        "the power for a difference depends on how many queries change: compare states it from judgments of both runs",
     ]
     return ["method", *wrapped("; ".join(phrases))]
 
