@@ -14,10 +14,10 @@ NOBODY = {
 class Repository:
     """A repository in a folder, with a clock that goes on by an hour at each commit."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *options: str) -> None:
         self.folder = folder
         self._commits = 0
-        self.git("init", "-q", "-b", "main")
+        self.git("init", "-q", "-b", "main", *options)
 
     def git(self, *arguments: str) -> str:
         """What git prints."""

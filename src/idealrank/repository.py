@@ -1,10 +1,20 @@
-"""Questions to git about an untrusted working copy: git runs nothing that the copy's configuration names."""
+"""Questions to git about an untrusted working copy, so that no program that the copy names is run.
 
+git never compares the content of files here, because it converts them by the filters of the copy's own configuration. It lists what
+is tracked, and this module compares the files.
+"""
+
+import hashlib
 import os
+import re
 import shutil
+import stat
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 # What a configuration can make git run on the way to an answer. Hooks, monitors and signatures are switched off here.
 _OFF = ("core.fsmonitor=false", f"core.hooksPath={os.devnull}", "log.showSignature=false")
@@ -15,7 +25,8 @@ _ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
-_FOREIGN = ("local", "worktree")  # scopes of the copy's own configuration; system, global and command are the user's
+# `status`, `diff`, `add` and `hash-object` run filters, so that they are not here.
+_COMMANDS = frozenset({"cat-file", "log", "rev-list", "rev-parse"})
 
 
 def ask_git(*words: str, folder: str | Path = ".", given: str = "", seconds: float | None = None) -> "subprocess.CompletedProcess[str]":
@@ -24,7 +35,7 @@ def ask_git(*words: str, folder: str | Path = ".", given: str = "", seconds: flo
     Parameters
     ----------
     *words : str
-        A command that only reads, with its arguments.
+        A command that only reads commits and names, with its arguments.
     folder : path
         Anywhere in the repository.
     given : str
@@ -43,34 +54,280 @@ def ask_git(*words: str, folder: str | Path = ".", given: str = "", seconds: flo
         There is no git.
     TimeoutExpired
         It took longer.
+    ValueError
+        The command could read files of the working copy, and so run a filter.
 
     Examples
     --------
     >>> ask_git("rev-parse", "HEAD", folder="/").returncode
     128
     """
-    # A filter turns contents when git compares files; this is the only command that does.
-    filters = _without_filters(folder, seconds) if words[0] == "status" else ()
-    return _run([*(("-c", setting) for setting in (*_OFF, *filters))], words, folder, given, seconds)
-
-
-def _without_filters(folder: str | Path, seconds: float | None) -> Iterator[str]:
-    """Settings that switch off the filters of the copy's own configuration; filters of the user, such as Git LFS, stay."""
-    listed = _run([], ("config", "--show-scope", "--name-only", "-z", "--get-regexp", r"^filter\."), folder, "", seconds).stdout.split("\0")
-    for scope, key in zip(listed[::2], listed[1::2], strict=False):
-        section, _, setting = key.rpartition(".")
-        if scope in _FOREIGN:
-            yield f"{section}.{setting}={'false' if setting == 'required' else ''}"
+    if words[0] not in _COMMANDS:
+        raise ValueError(f"found git {words[0]}, expected one of {', '.join(sorted(_COMMANDS))}")
+    done = _run(words, os.fsencode(folder), given.encode("utf-8", "replace"), seconds)
+    streams = (stream.decode("utf-8", "replace") for stream in (done.stdout, done.stderr))
+    return subprocess.CompletedProcess(done.args, done.returncode, *streams)
 
 
 def _run(
-    settings: list[tuple[str, str]], words: tuple[str, ...], folder: str | Path, given: str, seconds: float | None
-) -> "subprocess.CompletedProcess[str]":
+    words: Sequence[str | bytes], folder: bytes, given: bytes = b"", seconds: float | None = None
+) -> "subprocess.CompletedProcess[bytes]":
     git = shutil.which("git")
     if git is None:
         raise FileNotFoundError(2, os.strerror(2), "git")
-    command = [git, "-C", str(folder), "--no-pager", *(word for pair in settings for word in pair), *words]
-    return subprocess.run(  # noqa: S603  (no shell)
-        command, input=given, capture_output=True, encoding="utf-8", errors="replace", timeout=seconds, check=False,
-        env=os.environ | _ENVIRONMENT,
-    )  # fmt: skip
+    settings = [word for setting in _OFF for word in ("-c", setting)]
+    command = [git, "-C", os.fsdecode(folder), "--no-pager", *settings, *map(os.fsdecode, words)]
+    environment = os.environ | _ENVIRONMENT
+    return subprocess.run(command, input=given, capture_output=True, timeout=seconds, check=False, env=environment)  # noqa: S603  (no shell)
+
+
+def has_changes(folder: str | Path = ".", *, seconds: float = 10) -> bool | None:
+    """Return whether tracked files of a working copy differ from the commit that is checked out.
+
+    A file counts as unchanged if the index has its times and size, or if its blob is the committed one: as it is, with the line ends
+    of the repository, or as a pointer of Git LFS. A submodule counts by its commit alone.
+
+    Parameters
+    ----------
+    folder : path
+        Anywhere in the working copy.
+    seconds : float
+        Time limit.
+
+    Returns
+    -------
+    bool or None
+        None without a working copy or git, beyond the time limit, or if the only files that may differ are converted in another way.
+
+    Examples
+    --------
+    >>> has_changes("/") is None
+    True
+    """
+    copy = _WorkingCopy(os.fsencode(folder), time.monotonic() + seconds)
+    try:
+        return copy.differs()
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return None
+
+
+class _Tracked(NamedTuple):
+    """A line of the index; times in seconds and nanoseconds."""
+
+    tag: bytes
+    mode: int
+    blob: str
+    stage: int
+    path: bytes
+    changed: tuple[int, int]
+    modified: tuple[int, int]
+    size: int
+
+
+_LINK, _SUBMODULE = 0o120000, 0o160000
+_EXECUTABLE = 0o100
+_WORD = 1 << 32  # times and sizes of the index have 32 bits
+_PIECE = 1 << 20
+_ENTRY = re.compile(
+    rb"(\S) ([0-7]+) ([0-9a-f]+) ([0-3])\t([^\0]+)\0"
+    rb"  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n  dev: \d+\tino: \d+\n  uid: \d+\tgid: \d+\n  size: (\d+)\tflags: \w+\n"
+)
+_CONVERSIONS = ("filter", "text", "eol", "ident", "working-tree-encoding")
+_NO_CONVERSION = (b"unspecified", b"unset")
+
+
+class _WorkingCopy:
+    """Compares the files of a working copy with its commit."""
+
+    def __init__(self, folder: bytes, deadline: float) -> None:
+        self._root = folder
+        self._deadline = deadline
+        self._is_inside = cache(lambda parent: os.path.realpath(parent) == parent)
+
+    def differs(self) -> bool | None:
+        """True if a file differs, None if that is unknown."""
+        self._root = os.path.realpath(self._ask("rev-parse", "--show-toplevel").removesuffix(b"\n"))
+        staged = self._answer("diff-index", "--cached", "--quiet", "--no-ext-diff", "--ignore-submodules=dirty", "HEAD")
+        if staged.returncode not in (0, 1):
+            raise ValueError(staged.stderr)
+        if staged.returncode == 1:
+            return True
+        converted = []
+        for entry in _tracked(self._ask("ls-files", "-v", "-z", "--stage", "--debug")):
+            state = self._state(entry)
+            if state == "changed":
+                return True
+            if state == "other blob":
+                converted.append(entry)
+        return self._conversions_differ(converted)
+
+    def _answer(self, *words: str, given: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
+        return _run(words, self._root, given, self._left())
+
+    def _ask(self, *words: str, given: bytes = b"") -> bytes:
+        done = self._answer(*words, given=given)
+        if done.returncode:
+            raise ValueError(done.stderr)
+        return done.stdout
+
+    def _left(self) -> float:
+        """Seconds until the deadline."""
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return left
+
+    @cached_property
+    def _index_time(self) -> int:
+        """When the index was written: a file of the same second may have changed since, with the same times."""
+        path = self._ask("rev-parse", "--git-path", "index").removesuffix(b"\n")
+        return int(os.stat(os.path.join(self._root, path)).st_mtime)  # noqa: PTH116, PTH118  (bytes)
+
+    @cached_property
+    def _modes_count(self) -> bool:
+        return self._setting("core.fileMode") != b"false"
+
+    @cached_property
+    def _has_links(self) -> bool:
+        return self._setting("core.symlinks") != b"false"
+
+    def _setting(self, name: str) -> bytes:
+        """Value of the configuration; empty without one."""
+        return self._answer("config", "--get", name).stdout.strip().lower()
+
+    def _state(self, entry: _Tracked) -> str:
+        """`same`, `changed`, or `other blob` where only a conversion of the content can make it the same."""
+        self._left()
+        if entry.stage:
+            return "changed"  # a conflict
+        if entry.tag == b"S" or entry.tag.islower():
+            return "same"  # outside a sparse checkout, or assumed to be unchanged
+        path = self._path_of(entry)
+        try:
+            found = os.lstat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return "changed"
+        if not self._is_inside(os.path.dirname(path)):  # noqa: PTH120
+            return "changed"  # below a symbolic link
+        if entry.mode == _SUBMODULE:
+            return "changed" if self._is_other_commit(path, entry.blob) else "same"
+        return self._state_of_file(entry, path, found)
+
+    def _path_of(self, entry: _Tracked) -> bytes:
+        return os.path.join(self._root, entry.path.replace(b"/", os.fsencode(os.sep)))  # noqa: PTH118
+
+    def _is_other_commit(self, path: bytes, commit: str) -> bool:
+        """True if a submodule has another commit checked out. One without a checkout has the commit of the index."""
+        git = os.path.join(path, b".git")  # noqa: PTH118
+        if not os.path.lexists(git):
+            return False
+        done = self._answer(f"--git-dir={os.fsdecode(git)}", "rev-parse", "--verify", "HEAD")
+        return done.returncode == 0 and done.stdout.strip() != commit.encode()
+
+    def _state_of_file(self, entry: _Tracked, path: bytes, found: os.stat_result) -> str:
+        is_written_link = entry.mode == _LINK and stat.S_ISREG(found.st_mode) and not self._has_links
+        if stat.S_IFMT(found.st_mode) != stat.S_IFMT(entry.mode) and not is_written_link:
+            return "changed"
+        if stat.S_ISREG(entry.mode) and (entry.mode ^ found.st_mode) & _EXECUTABLE and self._modes_count:
+            return "changed"
+        size = found.st_size % _WORD
+        times = _split(found.st_ctime_ns), _split(found.st_mtime_ns)
+        if (entry.changed, entry.modified, entry.size) == (*times, size) and entry.modified[0] < self._index_time:
+            return "same"
+        if entry.size and entry.size != size:
+            return "changed"
+        if stat.S_ISLNK(found.st_mode):
+            target = os.readlink(path)  # noqa: PTH115
+            return "same" if _is_blob(entry.blob, len(target), [target]) else "changed"
+        return "same" if _is_blob(entry.blob, found.st_size, self._pieces(path)) else "other blob"
+
+    def _pieces(self, path: bytes) -> Iterator[bytes]:
+        """Content of a file, piece by piece."""
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123
+            while piece := file.read(_PIECE):
+                self._left()
+                yield piece
+
+    def _conversions_differ(self, entries: Sequence[_Tracked]) -> bool | None:
+        """Return whether a file differs from its blob after the conversion of its attributes; None if one of them is unknown."""
+        if not entries:
+            return False
+        given = b"".join(entry.path + b"\0" for entry in entries)
+        listed = self._ask("check-attr", "-z", "--stdin", *_CONVERSIONS, given=given).split(b"\0")
+        values = iter(listed[2::3])
+        states = []
+        for entry in entries:
+            attributes = {name: next(values) for name in _CONVERSIONS}
+            states.append(self._differs_converted(entry, attributes))
+            if states[-1]:
+                return True
+        return None if None in states else False
+
+    def _differs_converted(self, entry: _Tracked, attributes: dict[str, bytes]) -> bool | None:
+        path = self._path_of(entry)
+        if attributes["filter"] == b"lfs":
+            pointer = self._pointer(path)
+            return not _is_blob(entry.blob, len(pointer), [pointer])
+        is_filtered = attributes["filter"] not in (*_NO_CONVERSION, b"set")
+        if is_filtered or any(attributes[name] not in _NO_CONVERSION for name in ("ident", "working-tree-encoding")):
+            return None
+        if not self._has_own_line_ends(attributes):
+            return True
+        size = sum(map(len, _with_line_feeds(self._pieces(path))))
+        return not _is_blob(entry.blob, size, _with_line_feeds(self._pieces(path)))
+
+    def _has_own_line_ends(self, attributes: dict[str, bytes]) -> bool:
+        """True if the working copy may end its lines by CR LF where the repository has LF."""
+        if attributes["text"] == b"unspecified" and attributes["eol"] in _NO_CONVERSION:
+            return self._converts_line_ends
+        return attributes["text"] != b"unset"
+
+    @cached_property
+    def _converts_line_ends(self) -> bool:
+        return self._setting("core.autocrlf") in (b"true", b"input")
+
+    def _pointer(self, path: bytes) -> bytes:
+        """Text that Git LFS commits in place of a file."""
+        digest, size = hashlib.sha256(), 0
+        for piece in self._pieces(path):
+            digest.update(piece)
+            size += len(piece)
+        return b"version https://git-lfs.github.com/spec/v1\noid sha256:%b\nsize %d\n" % (digest.hexdigest().encode(), size)
+
+
+def _tracked(listing: bytes) -> Iterator[_Tracked]:
+    """Lines of the index as ``git ls-files -v -z --stage --debug`` prints them."""
+    at = 0
+    while at < len(listing):
+        found = _ENTRY.match(listing, at)
+        if found is None:
+            raise ValueError("the list of this version of git cannot be read")
+        tag, mode, blob, stage, path, *numbers = found.groups()
+        changed, changed_ns, modified, modified_ns, size = map(int, numbers)
+        yield _Tracked(tag, int(mode, 8), blob.decode(), int(stage), path, (changed, changed_ns), (modified, modified_ns), size)
+        at = found.end()
+
+
+def _split(nanoseconds: int) -> tuple[int, int]:
+    """A time as the index has it."""
+    seconds, rest = divmod(nanoseconds, 10**9)
+    return seconds % _WORD, rest
+
+
+def _is_blob(name: str, size: int, pieces: Iterable[bytes]) -> bool:
+    """Return whether git gives this name to a content: its SHA-1, or its SHA-256 in newer repositories."""
+    digest = hashlib.sha256() if len(name) == 64 else hashlib.sha1(usedforsecurity=False)
+    digest.update(b"blob %d\0" % size)
+    for piece in pieces:
+        digest.update(piece)
+    return digest.hexdigest() == name
+
+
+def _with_line_feeds(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The content with LF for CR LF, which two pieces can divide."""
+    rest = b""
+    for piece in pieces:
+        joined = rest + piece
+        rest = b"\r" if joined.endswith(b"\r") else b""
+        yield joined.removesuffix(rest).replace(b"\r\n", b"\n")
+    yield rest

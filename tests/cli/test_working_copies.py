@@ -60,8 +60,61 @@ def trap(repository: Repository) -> None:
     }
     for name, value in settings.items():
         repository.git("config", name, value)
-    for name in ("qrels.txt", "bm25.run"):  # git looks into a file whose time is another
+    touch(repository)
+
+
+def touch(repository: Repository) -> None:
+    """Give the files other times, so that an index alone cannot tell whether they changed."""
+    for name in ("qrels.txt", "bm25.run"):
         os.utime(repository.folder / name, (1, 1))
+
+
+# Each has an attribute for every file, and bytes for the configuration; RUN is the command that leaves a mark.
+VECTORS = {
+    "a plain name": (b"* filter=mark", b'[filter "mark"]\n clean = RUN'),
+    "a long-running process": (b"* filter=mark", b'[filter "mark"]\n process = RUN'),
+    "required": (b"* filter=mark", b'[filter "mark"]\n clean = RUN\n required = true'),
+    "a smudge filter": (b"* filter=mark", b'[filter "mark"]\n smudge = RUN\n clean = RUN'),
+    "a name with =": (b"* filter=a=b", b'[filter "a=b"]\n clean = RUN'),
+    "a process with =": (b"* filter=a=b", b'[filter "a=b"]\n process = RUN'),
+    "a name that is not UTF-8": (b"* filter=\xff", b'[filter "\xff"]\n clean = RUN'),
+    "a name beyond ASCII": ("* filter=gr\u00f6\u00dfe".encode(), '[filter "gr\u00f6\u00dfe"]\n clean = RUN'.encode()),
+    "a name with a dot": (b"* filter=a.b", b'[filter "a.b"]\n clean = RUN'),
+    "upper case": (b"* filter=MARK", b'[FILTER "MARK"]\n CLEAN = RUN'),
+    "the name of Git LFS": (b"* filter=lfs", b'[filter "lfs"]\n clean = RUN\n process = RUN'),
+    "an included file": (b"* filter=mark", b"[include]\n path = more\n"),
+    "a file included on a condition": (b"* filter=mark", b'[includeIf "gitdir:**"]\n path = more\n'),
+    "the configuration of a worktree": (b"* filter=mark", b"[core]\n repositoryFormatVersion = 1\n[extensions]\n worktreeConfig = true"),
+    "attributes of the repository": (b"", b'[filter "mark"]\n clean = RUN'),
+    "a text conversion": (b"* diff=mark", b'[diff "mark"]\n textconv = RUN\n command = RUN'),
+    "an alias": (b"", b'[alias]\n ls-files = "!RUN"\n diff-index = "!RUN"\n rev-parse = "!RUN"\n status = "!RUN"'),
+    "a monitor": (b"", b"[core]\n fsmonitor = RUN"),
+    "a merge driver": (b"* merge=mark", b'[merge "mark"]\n driver = RUN'),
+    "a submodule's update": (b"", b'[submodule "x"]\n update = "!RUN"\n[status]\n submoduleSummary = true'),
+}
+
+
+@pytest.mark.parametrize("vector", VECTORS)
+def test_a_program_of_the_configuration_does_not_run(trapped: Repository, say: Say, vector: str) -> None:
+    attributes, configuration = VECTORS[vector]
+    run = trapped.folder.parent / "run"
+    run.write_text(f"#!/bin/sh\ntouch '{trapped.folder.parent}/ran'\ncat\n", encoding="utf-8")
+    run.chmod(0o755)
+    git = trapped.folder / ".git"
+    (trapped.folder / ".gitattributes").write_bytes(attributes + b"\n")
+    trapped.git("commit", "-qam", "attributes")
+    (git / "info" / "attributes").write_bytes(b"* filter=mark\n" if not attributes else b"")
+    more = b'[filter "mark"]\n clean = RUN\n'.replace(b"RUN", os.fsencode(run))
+    for name in ("more", "config.worktree"):
+        (git / name).write_bytes(more)
+    with (git / "config").open("ab") as file:
+        file.write(configuration.replace(b"RUN", os.fsencode(run)) + b"\n")
+    touch(trapped)
+
+    said = say("evaluate", "qrels.txt", "bm25.run", "--store=store", cwd=trapped.folder)
+
+    assert said.code == 0
+    assert not (trapped.folder.parent / "ran").exists()
 
 
 def marks(repository: Repository) -> list[str]:

@@ -43,10 +43,10 @@ def checkout() -> Checkout:
     """
     commit = _said("rev-parse", "--verify", "HEAD")
     if commit is not None and _is_commit(commit):
-        # Runs and reports that are not tracked lie in nearly every folder, and change no code. A submodule counts by its commit alone: git
-        # would ask for changes in it under its own configuration.
-        changes = _said("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty")
-        return Checkout(commit, None if changes is None else bool(changes))
+        from idealrank.repository import has_changes  # noqa: PLC0415  (as in _said)
+
+        # Runs and reports that are not tracked lie in nearly every folder, and change no code.
+        return Checkout(commit, has_changes(seconds=_SECONDS))
     return next((Checkout(value) for name in _VARIABLES if _is_commit(value := os.environ.get(name, ""))), Checkout())
 
 
