@@ -5,13 +5,14 @@
 #   fuzz/run.sh [--target text|columns|groups|subsets|lambdas|mapped] --replay        every committed input once (any compiler: CXX=g++)
 #   fuzz/run.sh  --target text|columns|groups|subsets|lambdas|mapped --minimise       replaces the corpus by the fewest inputs with the same coverage
 #   fuzz/run.sh  --target commands [--seconds N] [--seed S]           mutated files through every command, in Python (fuzz/mutate.py)
+#   fuzz/run.sh  --target structures [--seconds N] [--seed S]         files of every format with another structure (fuzz/structures.py)
 #
 # CXXFLAGS are passed on: -DIDEALRANK_PORTABLE_SCAN fuzzes what processors without SSE2 or NEON run.
 # What is found stays in build/fuzz/TARGET/: crash-*, timeout-*, and new inputs in found/. All targets unless one is named.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-targets=(text columns groups subsets lambdas mapped commands) seconds=60 mode=fuzz seed=0
+targets=(text columns groups subsets lambdas mapped commands structures) seconds=60 mode=fuzz seed=0
 while [[ $# -gt 0 ]]; do
   case $1 in
     --target) targets=("$2"); shift 2 ;;
@@ -19,7 +20,7 @@ while [[ $# -gt 0 ]]; do
     --seed) seed=$2; shift 2 ;;
     --replay) mode=replay; shift ;;
     --minimise) mode=minimise; shift ;;
-    *) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    *) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 2 ;;
   esac
 done
 
@@ -28,9 +29,10 @@ flags=(-std=c++20 -g -O1 -fno-omit-frame-pointer -ffp-contract=off -fno-sanitize
 export UBSAN_OPTIONS=print_stacktrace=1
 
 for target in "${targets[@]}"; do
-  if [[ $target == commands ]]; then
+  if [[ $target == commands || $target == structures ]]; then
     [[ $mode == fuzz ]] || continue # its cases follow from their numbers, and no file of them is kept
-    "${PYTHON:-.venv/bin/python}" fuzz/mutate.py --seconds "$seconds" --seed "$seed"
+    [[ $target == commands ]] && program=mutate || program=structures
+    "${PYTHON:-.venv/bin/python}" "fuzz/$program.py" --seconds "$seconds" --seed "$seed"
     continue
   fi
   folder=build/fuzz/$target corpus=fuzz/corpus/$target

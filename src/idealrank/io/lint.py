@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from idealrank import _kernel
-from idealrank.data.problems import describe, quoted
+from idealrank.data.problems import describe, quoted, translate
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run, name_of
 from idealrank.errors import IdealrankError
@@ -118,6 +118,8 @@ def lint(
             _lint_parts(parts, report)
     except IdealrankError as error:
         report.failure = error.kept()
+    except _kernel.ParseError as error:  # a file that became shorter meanwhile
+        report.failure = translate(error, report.paths, table).kept()
     return report
 
 

@@ -59,21 +59,32 @@ def columnar_records(source: Source, choose: Choose) -> Iterator[FieldRecord]:
         source.refuse_cut()
     except UnicodeDecodeError:
         raise foreign_names(source.path) from None
-    except (pyarrow.ArrowException, OSError) as error:
-        raise FileFormatError(source.path, 0, f"damaged data ({str(error).splitlines()[0]})", expected) from None
+    except (pyarrow.ArrowException, OSError, MemoryError) as error:
+        reason = str(error).splitlines()[0] if str(error) else "it claims more memory than there is"
+        raise FileFormatError(source.path, 0, f"damaged data ({reason})", expected) from None
 
 
 def _parquet_batches(source: Source, choose: Choose, pyarrow: Any) -> Iterator[Any]:
     file = import_module("pyarrow.parquet").ParquetFile(pyarrow.PythonFile(source.open()))
-    yield from file.iter_batches(batch_size=_ROWS, columns=list(choose(file.schema_arrow.names)))
+    yield from file.iter_batches(batch_size=_ROWS, columns=_chosen_once(source, file.schema_arrow.names, choose))
 
 
 def _arrow_batches(source: Source, choose: Choose, pyarrow: Any) -> Iterator[Any]:
     reader, ipc = pyarrow.PythonFile(source.open()), import_module("pyarrow.ipc")
     data = (ipc.open_file if bytes(source.data[:6]) == _ARROW[0] else ipc.open_stream)(reader).read_all()
-    data = data.select(list(choose(data.schema.names)))
+    data = data.select(_chosen_once(source, data.schema.names, choose))
     data.validate(full=True)  # the reader maps what the file says; offsets that point outside would be followed
     yield from data.to_batches(max_chunksize=_ROWS)
+
+
+def _chosen_once(source: Source, names: Sequence[str], choose: Choose) -> list[str]:
+    """The chosen columns, of which each must have a name of its own."""
+    chosen = list(choose(names))
+    twice = next((name for name in chosen if names.count(name) > 1), None)
+    if twice is not None:
+        found = f"column {shown(twice)} more than once"
+        raise FileFormatError(source.path, 0, found, "each column once", "rename or drop the others")
+    return chosen
 
 
 def line_records(lines: Iterable[bytes], path: str, skip: Callable[[bytes], bool] = lambda _: False) -> Iterator[FieldRecord]:

@@ -120,7 +120,8 @@ def choose_columns(names: Sequence[str], table: Table, given: Columns, where: st
     found = {"query": (query, QUERY), "document": (document, DOCUMENT)}
     if not (implicit or every_row):
         found[value_role] = (value, usual_values)
-    if any(names.count(name) != 1 for name, _ in found.values()):
+    # A role without a name has no column, even where a column has no name, as the index of a dataframe.
+    if any(not name or names.count(name) != 1 for name, _ in found.values()):
         raise _refusal(found, spelled, names, table, where)
     chosen = Chosen(query, document, "" if every_row else value, by_rank)
     if implicit:
@@ -187,19 +188,19 @@ def _refusal(
 ) -> InputError:
     """Name everything that is wrong at once, with an option that names every column."""
     for name, _ in found.values():
-        if names.count(name) > 1:
+        if name and names.count(name) > 1:
             return InputError(
                 f"{where}: expected one column {name!r}, found it more than once among {_listed(names)}; rename or drop the others"
             )
     expected = []
     for role, (name, usual) in found.items():
-        if name not in names:
+        if not name or name not in names:
             usually = f"one for the {role} ({', '.join(usual[0][:5] + usual[1][:2])}, ...)"
             expected.append(f"{name!r} for the {role}" if name else usually)
-    fitting = {role: name for role, (name, _) in found.items() if name in names}
+    fitting = {role: name for role, (name, _) in found.items() if name and name in names}
     lacking = set(found) - set(fitting)  # interactions have no scores, and runs no grades
     swapped = not spelled and (lacking == {"score"} or (lacking == {"grade"} and bool(candidates(names, (*SCORE[0], *RANK[0])))))
-    free = [name for name in dict.fromkeys(names) if name not in fitting.values()]
+    free = [name for name in dict.fromkeys(names) if name and name not in fitting.values()]
     for role, (name, _) in found.items():
         if role not in fitting:
             near = near_ids(name, free, 1) if name and role in spelled else []

@@ -64,7 +64,7 @@ def parquet_pieces(
             first += data.num_rows
     except UnicodeDecodeError:
         raise foreign_names(source.path) from None
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, MemoryError) as error:
         raise _damaged(source, "a Parquet file", error) from None
 
 
@@ -166,7 +166,7 @@ def arrow_pieces(
                 first += piece.num_rows
     except UnicodeDecodeError:
         raise foreign_names(source.path) from None
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, MemoryError) as error:
         raise _damaged(source, "an Arrow IPC file or stream", error) from None
 
 
@@ -216,7 +216,7 @@ def read_arrow(source: Source, table: Table, columns: Columns, notes: Notes, com
         _validate(data)
     except UnicodeDecodeError:
         raise foreign_names(source.path) from None
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, MemoryError) as error:
         raise _damaged(source, "an Arrow IPC file or stream", error) from None
     return rows_from_table(data, table, chosen, source.path, complain)
 
@@ -270,7 +270,9 @@ def foreign_names(path: str) -> FileFormatError:
 
 
 def _damaged(source: Source, expected: str, error: Exception) -> FileFormatError:
-    return FileFormatError(source.path, 0, f"data that cannot be read ({str(error).splitlines()[0]})", expected)
+    """The error for data that pyarrow refuses, some of which claim sizes that no memory has."""
+    reason = "they claim more memory than there is" if isinstance(error, MemoryError) else str(error).splitlines()[0]
+    return FileFormatError(source.path, 0, f"data that cannot be read ({reason})", expected)
 
 
 def rows_from_table(

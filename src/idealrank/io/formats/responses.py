@@ -438,8 +438,8 @@ class _Solr(_Responses):
     def _query_of(self, fields: _Object, place: Place) -> Any:
         if column := query_column(list(fields), self._columns):
             return fields[column]
-        header = dict(fields.get("responseHeader") or ())
-        query = dict(header.get("params") or ()).get("q")
+        header = _object(fields.get("responseHeader"))
+        query = _object(header.get("params")).get("q")
         if query is None:
             self._without_query(place, "or ask Solr with echoParams=explicit")
         return query
@@ -451,6 +451,11 @@ class _Solr(_Responses):
     def _is_cut(self, fields: _Object) -> bool:
         header = fields.get("responseHeader")
         return isinstance(header, tuple) and dict(header).get("partialResults") is True
+
+
+def _object(value: Any) -> _Object:
+    """Fields of a value that should be an object; none if it is another."""
+    return dict(value) if isinstance(value, tuple) else {}
 
 
 def _reason(error: Any) -> str:

@@ -98,7 +98,11 @@ class _Ratings:
         if not isinstance(value, tuple):
             self._bad((self._path, 0), describe_value(value), "an object with topics, query_groups or queries")
             return Blocks()
-        self._placeholder = dict(value).get("query_placeholder") or _PLACEHOLDER
+        placeholder = dict(value).get("query_placeholder") or _PLACEHOLDER
+        if not isinstance(placeholder, str):
+            self._bad((self._path, 0), f"{describe_value(placeholder)} as query_placeholder", "the name of a placeholder, such as $query")
+            return Blocks()
+        self._placeholder = placeholder
         known = (*_INNER, "relevant_documents", *(PLACEHOLDERS if _is_ours(dict(value)) else ()))
         settings = [name for name in dict(value) if name not in known]
         if settings:
