@@ -35,7 +35,6 @@ from idealrank.io.lint import lint
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "build" / "fuzz" / "structures"
-FILES = FOLDER / f"files-{os.getpid()}"  # of each process its own, for two would cut each other's files short
 PATIENCE = 20  # seconds that a case may take
 MEMORY = 2 << 30  # bytes of address space that cases may take beyond those of an idle process
 
@@ -331,9 +330,8 @@ def written_columns(kind: str, columns: Columns, path: Path, rng: random.Random)
 # --- cases -------------------------------------------------------------------------------------------------------------------
 
 
-def write_case(kind: str, rng: random.Random) -> Path:
+def write_case(kind: str, folder: Path, rng: random.Random) -> Path:
     """Write one changed file, and return its path."""
-    folder = FILES
     if kind in COLUMNAR:
         path = folder / f"case.{kind}"
         ids = [("qid", pa.array(["q1", "q1", "q2"])), ("docid", pa.array(["d1", "d2", "d1"]))]
@@ -383,10 +381,10 @@ def give_up(_number: int, _frame: object) -> NoReturn:
     raise SlowError
 
 
-def run_case(seed: int, kind: str, number: int) -> str:
+def run_case(seed: int, kind: str, number: int, folder: Path) -> str:
     """What is wrong with how a case ended; nothing if it ended well."""
     rng = random.Random(f"{seed} {kind} {number}")
-    path = write_case(kind, rng)
+    path = write_case(kind, folder, rng)
     for read in readings(path, kind, rng):
         signal.setitimer(signal.ITIMER_REAL, PATIENCE)
         try:
@@ -411,8 +409,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--format", choices=FORMATS, action="append", help="these formats alone")
     parser.add_argument("--case", type=int, help="this case alone")
+    # Of each process its own, for two would cut each other's files short.
+    parser.add_argument("--folder", type=Path, default=FOLDER / f"files-{os.getpid()}", help="for the files of the cases")
     asked = parser.parse_args()
-    FILES.mkdir(parents=True, exist_ok=True)
+    asked.folder.mkdir(parents=True, exist_ok=True)
     signal.signal(signal.SIGALRM, give_up)
     warnings.simplefilter("ignore")
     size = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
@@ -422,9 +422,9 @@ def main() -> int:
     number = asked.case or 0
     while number < asked.cases if asked.cases else time.monotonic() < end:
         for kind in kinds:
-            (FILES / "current").write_text(f"--seed {asked.seed} --format {kind} --case {number}\n", encoding="utf-8")
+            (asked.folder / "current").write_text(f"--seed {asked.seed} --format {kind} --case {number}\n", encoding="utf-8")
             counts[kind] += 1
-            if wrong := run_case(asked.seed, kind, number):
+            if wrong := run_case(asked.seed, kind, number, asked.folder):
                 found += 1
                 print(f"--seed {asked.seed} --format {kind} --case {number}\n{wrong}", flush=True)
         if asked.case is not None:

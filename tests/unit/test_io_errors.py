@@ -85,10 +85,10 @@ BAD = [
     ("a.jsonl", '{"qid": "q1", "docid": "d1", "rel": 1}\n{"qid": "q1", "docid": 2.0, "rel": 1}\n', "qrels",
      "a.jsonl:2: found 2.0 as id in field 'docid', expected text or a whole number"),
     ("a.jsonl", '{"qid": "q1", "docid": "d1", "rel": 1}\n{"q2": {"d1": 1}}\n', "qrels",
-     "a.jsonl:2: found queries with their documents, expected a record, as on the lines before"),
+     "a.jsonl:2: found queries with their documents, expected a record, as on the other lines"),
     ("a.letor", "2 qid:1 1:0.5\n1 qid:1 nonsense\n", "qrels",
      'a.letor:2: found "1 qid:1 nonsense", expected GRADE qid:QUERY FEATURE:VALUE ...'),
-    ("a.letor", "2 qid:1 1:0.5\n1 1:0.2\n", "qrels", "a.letor:2: found a line without qid:, expected qid: on all lines or on none"),
+    ("a.letor", "2 qid:1 1:0.5\n1 1:0.2\n", "qrels", "a.letor:2: found a line without qid:, expected a line with it, as the others"),
     ("a.letor", "2 1:0.5\n1 1:0.2\n", "qrels",
      "a.letor: found lines without qid:, expected qid: on every line, or a group file; "
      "name it with group=, or call it a.letor.query"),

@@ -1,6 +1,7 @@
 """Format of a file: by its extension, checked against its first line, which wins with a note."""
 
 import re
+from itertools import chain, islice
 from pathlib import PurePath
 from typing import Literal, TypeAlias, get_args
 
@@ -153,7 +154,9 @@ def sniff(data: Data) -> list[Format]:
     if start.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return ["arrow"]
     lines = (line.rstrip("\r") for line in start.decode("utf-8", "replace").split("\n")[:1000])
-    first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+    first, second = islice(chain((line for line in lines if line.strip() and not line.startswith("#")), ("", "")), 2)
+    if parse_number(first) is not None and second.startswith(("{", "[")):
+        return ["jsonl"]  # of which the first line is broken
     # A query of a TREC file may be called "[1]"; no JSON has a bare number in the fourth or fifth word of its first line.
     if start.lstrip()[:1] in (b"{", b"[") and not _is_trec(first.split()) and not _is_trec(first.split("\t")):
         return _sniff_tool(bytes(data[:_HEAD])) or _sniff_json(data)
@@ -196,9 +199,21 @@ def _sniff_json(data: Data) -> list[Format]:
     except RecursionError:
         return ["jsonl"]
     except ValueError:
-        # A first line that is no whole value, yet ends like one, is a broken line of JSON lines.
-        return ["jsonl"] if first.rstrip().endswith(b"}") and first.startswith(b"{") else ["json"]
+        # A first line that is no whole value, yet ends like one or comes before whole ones, is a broken line of JSON lines.
+        ends_like_one = first.rstrip().endswith(b"}") and first.startswith(b"{")
+        return ["jsonl"] if ends_like_one or _are_whole(bytes(data[end : end + _HEAD])) else ["json"]
     return ["jsonl"]
+
+
+def _are_whole(start: bytes) -> bool:
+    """Return whether the first lines, three at most, are objects or arrays of their own."""
+    import json  # noqa: PLC0415  (TREC files do not need it)
+
+    lines = [line for line in start.splitlines() if line.strip()][:3]
+    try:
+        return all(isinstance(json.loads(line), dict | list) for line in lines)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _sniff_line(line: str) -> list[Format]:

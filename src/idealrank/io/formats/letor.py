@@ -5,7 +5,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -92,6 +94,35 @@ def _lines_of(source: Source) -> Iterator[tuple[int, bytes]]:
         yield number, line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
 
 
+class _Item(NamedTuple):
+    """Grade and query of a line; the query is empty if a group file names it."""
+
+    label: float
+    qid: bytes
+
+
+def _is_blank(line: bytes) -> bool:
+    start = line.split(None, 1)[:1]
+    return not start or start[0].startswith(b"#")
+
+
+def _item(line: bytes) -> _Item | None:
+    fields = line.split(None, 3)
+    label = parse_number(fields[0].decode("ascii", "replace"))
+    has_qid = len(fields) > 1 and fields[1].startswith(b"qid:")
+    first_feature = fields[1 + has_qid] if len(fields) > 1 + has_qid else b"#"
+    if label is None or not np.isfinite(label) or not _FEATURE.match(first_feature) or fields[1:2] == [b"qid:"]:
+        return None
+    return _Item(label, fields[1][4:] if has_qid else b"")
+
+
+def _have_qid(source: Source) -> bool:
+    """Return whether the lines have ``qid:``, as most of the first three do: one bad line at the top does not decide for the file."""
+    items = (_item(line) for _, line in _lines_of(source) if not _is_blank(line))
+    first = [bool(item.qid) for item in islice((item for item in items if item is not None), 3)]
+    return bool(first) and (first[0] if len(first) < 3 else sum(first) > 1)
+
+
 def read_labels(source: Source, group: AnyPath | None, notes: Notes, complain: Complain) -> LabelledItems:
     """Read grades and queries.
 
@@ -109,23 +140,20 @@ def read_labels(source: Source, group: AnyPath | None, notes: Notes, complain: C
     labels: list[float] = []
     qids: list[bytes] = []
     lines: list[int] = []
+    have_qid = _have_qid(source)
     for number, line in _lines_of(source):
-        fields = line.split(None, 3)
-        if not fields or fields[0].startswith(b"#"):
+        if _is_blank(line):
             continue
-        label = parse_number(fields[0].decode("ascii", "replace"))
-        has_qid = len(fields) > 1 and fields[1].startswith(b"qid:")
-        first_feature = fields[1 + has_qid] if len(fields) > 1 + has_qid else b"#"
-        if label is None or not np.isfinite(label) or not _FEATURE.match(first_feature) or fields[1:2] == [b"qid:"]:
+        item = _item(line)
+        if item is None:
             complain(Complaint("letor", source.path, number, quoted(line.rstrip(b"\r\n")), _EXPECTED))
-            continue
-        if qids and bool(qids[0]) != has_qid:
-            found = f"a line {'with' if has_qid else 'without'} qid:"
-            complain(Complaint("letor", source.path, number, found, "qid: on all lines or on none"))
-            continue
-        labels.append(label)
-        qids.append(fields[1][4:] if has_qid else b"")
-        lines.append(number)
+        elif bool(item.qid) != have_qid:
+            found = f"a line {'with' if item.qid else 'without'} qid:"
+            complain(Complaint("letor", source.path, number, found, f"a line {'with' if have_qid else 'without'} it, as the others"))
+        else:
+            labels.append(item.label)
+            qids.append(item.qid)
+            lines.append(number)
     if qids and not qids[0]:
         codes, queries = _codes_of_groups(source, len(labels), group, notes)
     else:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 
@@ -88,6 +89,7 @@ def read_json_lines(source: Source, table: Table, columns: Columns, notes: Notes
         return rows
     nest = _Nest(table, complain)
     records = Records(table, columns, source.path, notes, complain, lambda number: (source.path, number))
+    are_nested = _are_nested(source)
     for number, line in enumerate(source.open(), 1):
         if not line.strip():
             continue
@@ -97,18 +99,34 @@ def read_json_lines(source: Source, table: Table, columns: Columns, notes: Notes
         except (ValueError, RecursionError) as error:
             complain(broken(error, *place))
             continue
-        nested = isinstance(value, tuple) and all(isinstance(inner, tuple | list) for _, inner in value)
-        if nested and records:
-            complain(Complaint("type", *place, "queries with their documents", "a record, as on the lines before"))
-        elif nested:
+        if _is_nested(value) and not are_nested:
+            complain(Complaint("type", *place, "queries with their documents", "a record, as on the other lines"))
+        elif not are_nested:
+            records.add(value, number)
+        elif _is_nested(value):
             for query, documents in value:
                 nest.add(query, documents, place, f" of query {shown(query)}")
-        elif nest.blocks:
-            complain(Complaint("type", *place, describe_value(value), f"{_EXPECTED[table]}, as on the lines before"))
         else:
-            records.add(value, number)
+            complain(Complaint("type", *place, describe_value(value), f"{_EXPECTED[table]}, as on the other lines"))
     nest.tell(notes, source.path)
     return records.rows() if records else Blocks(nest.blocks)
+
+
+def _is_nested(value: Any) -> bool:
+    """Return whether a value has queries with their documents, not the fields of a record."""
+    return isinstance(value, tuple) and all(isinstance(inner, tuple | list) for _, inner in value)
+
+
+def _are_nested(source: Source) -> bool:
+    """Return whether lines have queries with their documents, as most of the first three objects do: one bad line does not decide."""
+    first: list[bool] = []
+    for line in source.open():
+        with suppress(ValueError, RecursionError):
+            if isinstance(value := load(line.strip()), tuple):
+                first.append(_is_nested(value))
+        if len(first) == 3:
+            return sum(first) > 1
+    return bool(first) and first[0]
 
 
 def load(data: bytes) -> Any:
