@@ -1,16 +1,22 @@
 """Requests over HTTP, of backends and of channels for alarms: one way to send them, and to tell which failures may pass."""
 
 import json
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 from idealrank._lazy import load_extra
-from idealrank.errors import BackendError
+from idealrank.errors import BackendError, shown
 from idealrank.live.backends.engine_errors import reason
 from idealrank.live.timing import wall_time
 
+LARGEST = 64 << 20
+"""Bytes of an answer that is read whole, at most."""
+MOST_VALUES = 2_000_000
+"""Values of JSON in such an answer, at most: each takes up to some 200 bytes in memory."""
+_STEP = 1 << 16
 _TEMPORARY = frozenset({408, 425, 429, 500, 502, 503, 504})
 _NO_ACCESS = frozenset({401, 403})
 
@@ -90,7 +96,7 @@ def exchange(
     method, url : str
         Method and address.
     most : int, optional
-        Bytes of the body that are read, about; all by default.
+        Bytes of the body that are read, about. By default all are read, and a body beyond `LARGEST` or `MOST_VALUES` is an error.
     hide : callable, optional
         Hides secrets in a text.
     **request
@@ -99,15 +105,17 @@ def exchange(
     Raises
     ------
     BackendError
-        There is no answer, or it is no HTTP; temporary unless the request itself cannot be sent.
+        There is no answer, or it is no HTTP; temporary unless the request itself cannot be sent. Or the answer is too large.
     """
     httpx = load_extra("httpx", "requests over HTTP", "search")
+    # httpx would unpack each part as a whole, and one of 64 KiB can unpack to gigabytes: gzip alone is asked for, and unpacked here.
+    request["headers"] = {"accept-encoding": "gzip", **(request.get("headers") or {})}
+    content = bytearray()
     try:
         with client.stream(method, url, **request) as response:
-            content = bytearray()
-            for part in response.iter_bytes():
+            for part in _unpacked(name, response):
                 content += part
-                if most is not None and len(content) >= most:
+                if len(content) > (LARGEST if most is None else most):
                     break
     except httpx.TimeoutException:
         raise BackendError(f"{name}: found no answer in {client.timeout.read:g} s", temporary=True) from None
@@ -116,7 +124,39 @@ def exchange(
         said = f"{name}: {type(error).__name__}{f': {reason(text)}' if text.strip() else ''}"
         unsendable = isinstance(error, httpx.LocalProtocolError | httpx.UnsupportedProtocol)
         raise BackendError(said, temporary=isinstance(error, httpx.TransportError) and not unsendable) from None
+    if most is None:
+        _refuse_large(name, content)
     return HttpAnswer(response.status_code, bytes(content[:most]), retry_after(response.headers.get("retry-after")))
+
+
+def _unpacked(name: str, response: Any) -> Iterator[bytes]:
+    """Parts of a body, unpacked step by step."""
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ("identity", "gzip"):
+        raise BackendError(f"{name}: found an answer in the encoding {shown(encoding)}, expected gzip or none, as asked for")
+    if encoding == "identity":
+        yield from response.stream
+        return
+    stream = zlib.decompressobj(wbits=31)
+    try:
+        for part in response.stream:
+            rest, piece = part, b""
+            while rest or len(piece) == _STEP:  # a full piece may have more behind it
+                piece = stream.decompress(rest, _STEP)
+                yield piece
+                rest = stream.unconsumed_tail
+    except zlib.error as error:
+        raise BackendError(f"{name}: found damaged gzip data ({error}), expected a whole answer", temporary=True) from None
+
+
+def _refuse_large(name: str, content: bytearray) -> None:
+    """Refuse an answer whose values would take far more memory than the answer."""
+    hint = "ask for fewer hits or fields, for example by a smaller `limit`"
+    if len(content) > LARGEST:
+        raise BackendError(f"{name}: found an answer of more than {LARGEST:,} bytes, expected at most as many", hint=hint)
+    values = sum(map(content.count, (b",", b"[", b"{")))
+    if values > MOST_VALUES:
+        raise BackendError(f"{name}: found an answer of about {values:,} values, expected at most {MOST_VALUES:,}", hint=hint)
 
 
 def retry_after(text: str | None) -> float | None:

@@ -24,6 +24,7 @@ ASSESSOR = ("assessor", "rater", "judge", "annotator", "user", "useremail", "use
 """Usual names of the column of assessors, without case and punctuation."""
 _QUERY_TEXT = ("querytext", "query")
 _TEXT = ("documenttext", "text")
+_DIGITS = 18  # of the number of a feature, at most
 FEATURE = "feature_"
 """Columns of features are called so, followed by the number."""
 
@@ -45,6 +46,11 @@ class _Names:
     text: str
     features: Mapping[str, int]
     others: tuple[str, ...]
+
+
+def _is_number(text: str) -> bool:
+    """Return whether a text is the number of a feature; longer ones are names, and Python refuses to read very long ones."""
+    return text.isdecimal() and len(text) <= _DIGITS
 
 
 def table_sheet(source: Source, kind: str, columns: Columns, notes: Notes, complain: Complain) -> JudgmentSheet:
@@ -192,7 +198,7 @@ def _name_columns(names: Sequence[str], columns: Columns, path: str, notes: Note
         return name
 
     assessor, query_text, text = take(ASSESSOR), take(_QUERY_TEXT), take(_TEXT)
-    features = {name: int(name[len(FEATURE) :]) for name in rest if name.startswith(FEATURE) and name[len(FEATURE) :].isdecimal()}
+    features = {name: int(name[len(FEATURE) :]) for name in rest if name.startswith(FEATURE) and _is_number(name[len(FEATURE) :])}
     by_number: dict[int, str] = {}
     for name, number in features.items():
         if by_number.setdefault(number, name) != name:

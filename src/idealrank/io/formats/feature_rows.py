@@ -14,6 +14,7 @@ from idealrank.data.problems import quoted
 from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray
 from idealrank.errors import FileFormatError, InputError, near_ids
 from idealrank.io.complaints import refuse
+from idealrank.io.decompression import LIMIT, RATIO
 from idealrank.io.formats.letor import read_labels
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.numerals import parse_number
@@ -225,10 +226,19 @@ def letor_rows(source: Source, group: AnyPath | None = None, notes: Notes | None
     columns, filled = np.concatenate(numbers), np.concatenate(values)
     owner = np.repeat(np.arange(items.labels.size), counts)
     width = int(columns.max(initial=-1)) + 1
+    _refuse_sparse(source, items.labels.size, width)
     matrix = np.zeros((items.labels.size, width))
     matrix[owner, columns.astype(np.int64)] = filled
     rows = _together(source.path, items.labels, matrix, items.codes, items.queries)
     return replace(rows, numbered=not named)
+
+
+def _refuse_sparse(source: Source, n_rows: int, width: int) -> None:
+    """Refuse a matrix that is far larger than its file: one large number of a feature makes every row as wide."""
+    size, most = 8 * n_rows * width, max(LIMIT, RATIO * len(source.data))
+    if size > most:
+        found = f"{n_rows:,} rows with features up to number {width - 1:,}, which take {size:,} bytes as a matrix"
+        raise FileFormatError(source.path, 0, found, f"at most {most:,} bytes", "number the features without gaps")
 
 
 def feature_pairs(line: bytes, path: str, number: int) -> FloatArray:
@@ -260,9 +270,9 @@ def _together(
     path: str, labels: FloatArray, matrix: FloatArray, ids: AnyArray, queries: list[str] | None, names: tuple[str, ...] = ()
 ) -> FeatureRows:
     offsets, order, found = group_by_id(ids, labels.size)
-    if order is None:
-        order = np.arange(labels.size)
     listed = list(found) if queries is None else [queries[int(code)] for code in found]
+    if order is None:  # the rows of each query are together, and a copy would take as much memory again
+        return FeatureRows(path, labels, matrix, offsets, listed, np.arange(labels.size), names)
     return FeatureRows(path, labels[order], matrix[order], offsets, listed, order, names)
 
 
