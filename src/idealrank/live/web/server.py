@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,9 @@ from idealrank.live.web.addresses import is_loopback, shown_host
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-_BACKLOG = 256
+_BACKLOG = 128  # connections that are accepted at a time; with those that wait, fewer than the files of a process
+_MOST_WAITING = 100
+_LONGEST_WAIT = 30  # seconds until a connection has sent a whole request
 _GRACE = 3  # seconds that requests have to end
 
 
@@ -170,7 +173,7 @@ def run_server(app: "ASGIApp", listening: socket.socket, host: str, token: str, 
     uvicorn = load_web("a web page")
     config = uvicorn.Config(
         app, log_level="error", access_log=False, server_header=False, proxy_headers=False, lifespan="off", ws="none",
-        timeout_graceful_shutdown=_GRACE,
+        timeout_graceful_shutdown=_GRACE, http=_http_protocol(), backlog=_BACKLOG,
     )  # fmt: skip
     server = uvicorn.Server(config)
 
@@ -184,6 +187,62 @@ def run_server(app: "ASGIApp", listening: socket.socket, host: str, token: str, 
         await running
 
     asyncio.run(run())
+
+
+class _WaitingConnections:
+    """Connections that have sent no whole request, the longest wait first: only some are kept open, and none for long.
+
+    Each takes one of the process's open files, so that without a bound some hundreds keep out all others.
+    """
+
+    def __init__(self) -> None:
+        self._timers: dict[Any, asyncio.TimerHandle] = {}
+
+    def add(self, connection: Any) -> None:
+        if connection in self._timers:  # a few bytes more give no more time
+            return
+        self._timers[connection] = asyncio.get_running_loop().call_later(_LONGEST_WAIT, self._close, connection)
+        if len(self._timers) > _MOST_WAITING:
+            self._close(next(iter(self._timers)))
+
+    def remove(self, connection: Any) -> None:
+        timer = self._timers.pop(connection, None)
+        if timer is not None:
+            timer.cancel()
+
+    def _close(self, connection: Any) -> None:
+        self.remove(connection)
+        connection.transport.abort()
+
+
+def _http_protocol() -> type[asyncio.Protocol]:
+    """Return uvicorn's protocol, which itself waits for a first request without an end."""
+    base: Any = import_module("uvicorn.protocols.http.auto").AutoHTTPProtocol
+    waiting = _WaitingConnections()
+
+    class BoundedProtocol(base):  # type: ignore[misc]
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            super().connection_made(transport)
+            waiting.add(self)
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self._sort()
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            self._sort()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            waiting.remove(self)
+            super().connection_lost(exc)
+
+        def _sort(self) -> None:
+            """A connection waits unless a whole request is being answered."""
+            is_answering = self.cycle is not None and not self.cycle.response_complete and not self.cycle.more_body
+            (waiting.remove if is_answering else waiting.add)(self)
+
+    return BoundedProtocol
 
 
 async def _prepare(app: "ASGIApp", host: str, token: str) -> None:
