@@ -45,6 +45,26 @@ def test_a_small_run_of_two_parts(scripts: Any, capsys: pytest.CaptureFixture[st
     assert lines[-1].startswith("2 draws of each row")
 
 
+@pytest.mark.parametrize(
+    ("setting", "method", "low", "high"),
+    [
+        ("25 labels, 20,000 others", "left-out", 0.90, 1.0),
+        ("25 labels, 20,000 others", "ppi++", 0.35, 0.70),
+        ("100 labels, 20,000 others", "left-out", 0.92, 1.0),
+        ("100 labels, 20,000 others", "ppi++", 0.75, 0.93),
+    ],
+)
+def test_errors_that_no_label_shows_are_covered(scripts: Any, setting: str, method: str, low: float, high: float) -> None:
+    """A hundred draws: a coverage of 95 % has a standard error of 2.2 %."""
+    script = scripts("judging_coverage")
+    (row,) = (row for row in script.errors() if (row.what, row.setting, row.method) == ("share 0.3, a tenth missed", setting, method))
+
+    cell = script.cell(row, 100, 3)
+
+    assert low <= cell.coverage <= high
+    assert abs(cell.bias) < (0.35 if method == "left-out" else 1)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("part", "setting", "method", "low", "high"),
@@ -54,6 +74,7 @@ def test_a_small_run_of_two_parts(scripts: Any, capsys: pytest.CaptureFixture[st
         ("estimates", "10 of 100 queries labelled", "pairs as independent", 0.2, 0.7),
         ("agreement", "25 queries", "by query", 0.90, 0.99),
         ("agreement", "25 queries", "pairs as independent", 0.5, 0.92),
+        ("errors", "100 labels, 500 others", "left-out", 0.90, 1.0),
         ("documents", "20% of 40 x 40 documents, these queries", "delta method", 0.90, 1.0),
         ("others", "100 queries", "by query", 0.87, 0.99),
     ],
