@@ -104,3 +104,15 @@ def test_a_difference_and_its_sides_have_one_weight_and_add_up() -> None:
     assert 0 < found.found.weight == of_a.weight == of_b.weight
     assert of_b.estimate - of_a.estimate == pytest.approx(found.found.estimate, abs=1e-12)
     assert ir.judging.correct_run(human, judge, b, "nDCG@5").sides == ()
+
+
+def test_ndcg_by_documents_is_named_a_ratio_of_sums_which_is_not_the_mean_that_evaluate_gives() -> None:
+    grades = {"q": {"a": 1, "b": 1, "c": 1, "d": 0}, "r": {"a": 1, "b": 0, "c": 0, "d": 0}}
+    run = {"q": ["a", "b", "c"], "r": ["b", "c", "d"]}
+    found = ir.judging.correct_documents(grades, grades, run, "nDCG@3", queries="fixed")
+    mean = ir.evaluate(grades, run, "nDCG@3").mean()["nDCG@3"]
+
+    assert found.target == "ratio of sums"
+    assert mean == 0.5
+    assert found.estimate > 0.6
+    assert ir.judging.correct_documents(grades, grades, run, "DCG@3", queries="fixed").target == "mean"

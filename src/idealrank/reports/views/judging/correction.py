@@ -57,6 +57,8 @@ class CorrectedValue:
         Human-labelled queries whose value differs from the most common one; None by documents.
     is_rare : bool
         True if nearly all human values are equal.
+    target : {"mean", "ratio of sums"}
+        What is estimated; by queries the mean.
 
     Examples
     --------
@@ -92,6 +94,7 @@ class CorrectedValue:
     largest_error: float = math.nan
     n_uncommon: int | None = None
     is_rare: bool = False
+    target: str = "mean"
 
     @classmethod
     def of_run(cls, judge: str, one: CorrectedRun) -> "CorrectedValue":
@@ -112,6 +115,7 @@ class CorrectedValue:
             judge, run, against, found.measure, "documents", found.human_estimate, found.judge_estimate, found.estimate, found.human_error,
             found.standard_error, _ends(found.interval, found.standard_error), (math.nan, math.nan), 1.0, found.n_labelled,
             found.n_documents - found.n_labelled, found.effective_labels, found.df, found.confidence,
+            target=found.target,
         )  # fmt: skip
 
     @property
@@ -202,6 +206,12 @@ def _said(value: CorrectedValue, places: int) -> Iterator[str]:
             f"warning: {value.title}: human values other than the most common one: {value.n_uncommon:,} of {value.n_labelled:,}. With so "
             f"few, an interval contains the true value less often than in {100 * value.confidence:g} % of samples: label more queries."
         )
+    if value.target != "mean":
+        yield (
+            f"warning: {value.measure} by documents is the sum of DCG over the sum of ideal DCG of all queries, not the mean of "
+            f"{value.measure} that evaluate prints. With few sampled documents it is biased, and its interval contains it less "
+            f"often than in {100 * value.confidence:g} % of samples. For the mean, label whole queries (--by queries)."
+        )
     if value.n_partly:
         yield (
             f"warning: {value.judge} graded {value.n_partly:,} documents of human-labelled queries that no human graded. They count as "
@@ -224,7 +234,6 @@ def _notes(one: CorrectedValue) -> list[str]:
             "corrected: the judge's gain of every document, plus human less judge over the probability of being sampled",
             f"interval: t with {one.df:g} degrees",
             "worth: sampled human grades that alone would be as sure of the value of these queries",
-            "NDCG is the sum of DCG over the sum of ideal DCG, of all queries together",
         ]
     return ["method", *wrapped("; ".join(phrases))]
 
@@ -249,6 +258,7 @@ _FIELDS = {
     "labelled": "n_labelled", "judge_only": "n_other", "effective_labels": "effective", "df": "df", "level": "confidence",
     "partly_labelled": "n_partly", "verdict": "verdict", "disagreements": "n_disagreements", "judge_refused": "refused",
     "largest_error": "largest_error", "uncommon_values": "n_uncommon", "rare_values": "is_rare",
+    "target": "target",
 }  # fmt: skip
 
 
