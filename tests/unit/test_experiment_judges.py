@@ -16,7 +16,7 @@ from tests.conftest import ROOT, shared_file
 def scripts(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.syspath_prepend(ROOT / "experiments")
     yield importlib.import_module
-    for name in ("judging_coverage", "label_worth", "models"):
+    for name in ("judging_coverage", "label_worth", "sampled_pools", "models"):
         sys.modules.pop(name, None)
 
 
@@ -100,3 +100,29 @@ def test_the_table_of_the_page_on_label_worth_is_what_the_script_prints(scripts:
     page = (ROOT / "docs" / "concepts" / "label-worth.md").read_text(encoding="utf-8")
     for table in capsys.readouterr().out.strip().split("\n\n"):
         assert table in page
+
+
+def test_inferred_measures_are_too_low_by_about_the_shortfall(scripts: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few queries and draws: the estimates err by several percent."""
+    script = scripts("sampled_pools")
+    monkeypatch.setattr(script, "QUERIES", 60)
+
+    known = script.truth(script.CUTS["17"], 200)
+    few, many = (script.row("17", strata, known, 2, 5) for strata in ("60:0.15", "10:1,60:0.1"))
+
+    assert (few.refused, many.refused) == (1, 0)
+    assert few.cells[0].bias == pytest.approx(-few.shortfall, abs=0.12)
+    assert few.cells[0].bias < -0.15 < many.cells[0].bias
+    assert few.sampled < 4 < many.sampled
+    assert [line.count("|") for line in script.lines([few, many])] == [11] * 4
+
+
+def test_the_interval_of_a_query_sample_is_as_wide_as_it_must_be(scripts: Any) -> None:
+    """Fifty draws: a standard deviation has a standard error of 10 %."""
+    script = scripts("sampled_pools")
+
+    found = script.query_row(200, 50, 7)
+
+    assert 0.7 < found.width < 1.35 < 2 < found.weights_width
+    assert found.interval >= 0.84
+    assert len(list(script.query_lines([found]))) == 3
