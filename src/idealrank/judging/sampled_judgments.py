@@ -248,7 +248,11 @@ class SampledEstimate:
 
     @property
     def is_biased(self) -> bool:
-        """True if too few relevant documents were sampled for an interval."""
+        """True if too few relevant documents were sampled for an interval.
+
+        With 250 queries and a sample of 15 %, intervals of level 95 % would contain a difference of xinfAP
+        in 5 to 50 % of cases.
+        """
         return self.shortfall > LARGEST_SHORTFALL
 
     @property
