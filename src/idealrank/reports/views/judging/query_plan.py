@@ -82,7 +82,7 @@ def _notes(sd: float | None) -> list[str]:
     phrases += [
         f"interval +-: half of the width of the 95 % interval at a standard deviation of {sd:g} over queries",
         "it is about the mean over this traffic, to which queries that are taken for certain add no error",
-        "evaluate --weights --intervals does not know which are certain, so its intervals are wider, and contain the mean in 98 to 100 % of samples",
+        "intervals of evaluate --weights do not know which are certain; they are wider, and contain the mean in 98 to 100 % of samples",
         "the power for a difference depends on how many queries change: compare states it from judgments of both runs",
     ]
     return ["method", *wrapped("; ".join(phrases))]
