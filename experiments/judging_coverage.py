@@ -7,6 +7,9 @@ Truth      Of agreement, leniency and worth: the value of 20,000 such queries. O
            (pairs), over the law of the queries (clustered, queries), or of the documents at hand (documents, fixed).
 Asked      Of intervals of level 0.95: the share that hold the truth, the mean width, and of estimates the bias in standard deviations,
            and how many human labels the estimate is worth for each one that there is.
+
+The part `errors` has simpler data: independent units, each with a value of the human and one of the judge. A judge may err
+rarely, or units with a value may be rare, so that a few labels show neither. Truth is the mean of the law of the human values.
 """
 
 import argparse
@@ -139,13 +142,18 @@ def estimates() -> Iterator[Try]:
             yield Try(what, f"{n} of 250 queries labelled", method, _measure(n, quantile, ddof, differ=differ), truth)
 
 
+def _tuning(quantile: str) -> Any:
+    """`ppi-python` has normal quantiles, and tunes the weight on the units it is applied to."""
+    return "left-out" if quantile == "t" else "ppi++"
+
+
 def _pairs(n: int, quantile: Any, ddof: int) -> Callable[[np.random.Generator], tuple[Found, float]]:
     def draw(rng: np.random.Generator) -> tuple[Found, float]:
         one = world(100, rng)
         human, judge = one.human.ravel(), one.judge.ravel()
         chosen = np.zeros(human.size, bool)
         chosen[rng.choice(human.size, n, replace=False)] = True
-        found = correct(human[chosen], judge[chosen], judge[~chosen], quantile=quantile, ddof=ddof)
+        found = correct(human[chosen], judge[chosen], judge[~chosen], tuning=_tuning(quantile), quantile=quantile, ddof=ddof)
         return (found.estimate, found.interval, found.effective_labels / n), float(human.mean())
 
     return draw
@@ -169,7 +177,84 @@ def _measure(n: int, quantile: Any, ddof: int, *, differ: bool) -> Callable[[np.
         human, judge = ndcg(one.human, one.system), ndcg(one.judge, one.system)
         if differ:
             human, judge = human - ndcg(one.human, one.other), judge - ndcg(one.judge, one.other)
-        found = correct(human[:n], judge[:n], judge[n:], quantile=quantile, ddof=ddof)
+        found = correct(human[:n], judge[:n], judge[n:], tuning=_tuning(quantile), quantile=quantile, ddof=ddof)
+        return found.estimate, found.interval, found.effective_labels / n
+
+    return draw
+
+
+# --- rare errors and rare values -----------------------------------------------------------------------------------------------
+
+
+def _misses(size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Share of 0.3; the judge misses a tenth of the positives."""
+    human = rng.random(size) < 0.3
+    return human.astype(float), (human & (rng.random(size) >= 0.1)).astype(float)
+
+
+def _flips(size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Share of 0.3; the judge is wrong on 15 % of the units."""
+    human = rng.random(size) < 0.3
+    return human.astype(float), (human ^ (rng.random(size) < 0.15)).astype(float)
+
+
+def _rare(size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Share of 0.05; the judge misses a fifth of the positives, and is wrong on 2 % of the others."""
+    human = rng.random(size) < 0.05
+    judge = np.where(human, rng.random(size) >= 0.2, rng.random(size) < 0.02)
+    return human.astype(float), judge.astype(float)
+
+
+def _biased(size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Values from 0 to 1; the judge is 0.15 too high, with errors of 0.15."""
+    human = rng.beta(2, 1.5, size)
+    return human, np.clip(human + rng.normal(0.15, 0.15, size), 0, 1)
+
+
+def _blunders(size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Values from 0 to 1; the judge is close, but says 0 for 3 % of the units."""
+    human = rng.beta(2, 1.5, size)
+    close = np.clip(human + rng.normal(0, 0.05, size), 0, 1)
+    return human, np.where(rng.random(size) < 0.03, 0.0, close)
+
+
+def _few_differ(size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Differences, of which 80 % are 0; the judge overlooks a tenth of the others."""
+    differs = rng.random(size) < 0.2
+    human = np.where(differs, rng.normal(0.1, 0.3, size), 0.0)
+    seen = differs & (rng.random(size) < 0.9)
+    return human, np.where(seen, human + rng.normal(0, 0.1, size), 0.0)
+
+
+Law: TypeAlias = Callable[[int, np.random.Generator], tuple[FloatArray, FloatArray]]
+
+LAWS: Mapping[str, tuple[Law, float, tuple[int, ...], tuple[int, ...]]] = {
+    "share 0.3, a tenth missed": (_misses, 0.3, (500, 20_000), (10, 25, 50, 100, 200)),
+    "share 0.3, 15% wrong": (_flips, 0.3, (500,), (10, 25, 100)),
+    "share 0.05": (_rare, 0.05, (500,), (10, 25, 100, 200)),
+    "value, biased judge": (_biased, 2 / 3.5, (500,), (10, 25, 100)),
+    "value, 3% of the judge 0": (_blunders, 2 / 3.5, (500,), (10, 25, 100)),
+    "difference, 80% zero": (_few_differ, 0.02, (500,), (10, 25, 100)),
+}
+"""The law of the units, its mean, numbers of other units, and numbers of labels."""
+
+
+def errors() -> Iterator[Try]:
+    """Corrected means by a judge whose errors are rare, or of values that are rare."""
+    for what, (law, mean, others_of, labels_of) in LAWS.items():
+        for n_other in others_of:
+            for n in labels_of:
+                for method in ("left-out", "ppi++", "human alone"):
+                    yield Try(what, f"{n} labels, {n_other:,} others", method, _corrected(law, n, n_other, method), mean)
+
+
+def _corrected(law: Law, n: int, n_other: int, method: Any) -> Callable[[np.random.Generator], Found]:
+    def draw(rng: np.random.Generator) -> Found:
+        human, judge = law(n + n_other, rng)
+        if method == "human alone":
+            found = correct(human[:n], judge[:n], judge[n:], weight=0)
+        else:
+            found = correct(human[:n], judge[:n], judge[n:], tuning=method)
         return found.estimate, found.interval, found.effective_labels / n
 
     return draw
@@ -292,14 +377,14 @@ def _leniency(n: int) -> Callable[[np.random.Generator], Found]:
     return draw
 
 
-PARTS = ("agreement", "estimates", "documents", "shares", "others")
+PARTS = ("agreement", "estimates", "errors", "documents", "shares", "others")
 
 
 def tries(parts: Sequence[str]) -> Iterator[Try]:
     """Every row of the asked parts."""
     large = world(MANY if {"agreement", "others"} & set(parts) else 1, np.random.default_rng(0))
     made: dict[str, Callable[[], Iterator[Try]]] = {
-        "agreement": lambda: agreements(large), "estimates": estimates, "documents": documents, "shares": shares,
+        "agreement": lambda: agreements(large), "estimates": estimates, "errors": errors, "documents": documents, "shares": shares,
         "others": lambda: others(large),
     }  # fmt: skip
     for part in parts:

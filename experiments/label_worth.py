@@ -54,7 +54,7 @@ def worth_of_labels(data: Data, name: str, rng: np.random.Generator) -> float:
     for _ in range(DRAWS):
         chosen = np.zeros(human.size, bool)
         chosen[rng.choice(human.size, LABELLED, replace=False)] = True
-        found.append(correct(human[chosen], judge[chosen], judge[~chosen]).effective_labels)
+        found.append(correct(human[chosen], judge[chosen], judge[~chosen], tuning="ppi++").effective_labels)
     return float(np.median(found))
 
 

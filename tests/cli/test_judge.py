@@ -117,6 +117,7 @@ def judged(folder: Path) -> Path:
     more = "".join(f"q{n} 0 d{1 + (n + k) % 4} {(n * k) % 3}\n" for n in range(5, 9) for k in range(3))
     clipped = (folder / "model.qrels").read_text(encoding="utf-8").replace(" 5\n", " 3\n")
     (folder / "more.qrels").write_text(clipped + more, encoding="utf-8")
+    (folder / "same.qrels").write_text((folder / "human.qrels").read_text(encoding="utf-8") + more, encoding="utf-8")
     (folder / "texts.tsv").write_text("".join(f"{name}\t{text}\n" for name, text in TEXTS.items()), encoding="utf-8")
     sample = "q1 0 d1 3\nq1 0 d2 0\nq1 0 d4 1\nq1 0 d5 0\nq2 0 d1 1\nq2 0 d5 2\nq2 0 d7 0\nq3 0 d6 0\nq3 0 d8 2\nq4 0 d8 2\nq4 0 d1 0\n"
     (folder / "sample.qrels").write_text(sample, encoding="utf-8")
@@ -164,6 +165,9 @@ CORRECT = {
     "markdown": "judge correct human.qrels --judge model=more.qrels a.run b.run --format markdown",
     "csv": "judge correct human.qrels --judge model=more.qrels a.run b.run --format csv",
     "json": "judge correct human.qrels --judge model=more.qrels a.run b.run --format json",
+    "refused": "judge correct human.qrels --judge model=same.qrels a.run -m RR",
+    "largest": "judge correct human.qrels --judge model=more.qrels a.run --weight 0.5 --largest-error 0.1",
+    "error-largest": "judge correct sample.qrels --judge model=model.qrels a.run --by documents --largest-error 0.1",
     "error-three": "judge correct human.qrels --judge model=more.qrels a.run b.run c.run",
     "strata": "judge correct sample.qrels --judge model=model.qrels a.run -m DCG@3 --by documents",
     "error-measure": "judge correct sample.qrels --judge model=model.qrels a.run -m AP --by documents --probability chances.txt",
@@ -208,6 +212,7 @@ def test_all_formats_of_correct_have_the_numbers_of_the_library(say: Say, judged
 
     assert [(one["run"], one["against"]) for one in rows] == [("a", ""), ("b", ""), ("b", "a")]
     assert rows[2]["corrected"] == float(lines[2]["corrected"]) == found.found.estimate
+    assert rows[1]["corrected"] - rows[0]["corrected"] == pytest.approx(rows[2]["corrected"], abs=1e-12)
     assert rows[2]["interval"] == [float(lines[2]["low"]), float(lines[2]["high"])] == list(found.found.interval)
     assert rows[2]["effective_labels"] == found.found.effective_labels
 

@@ -107,3 +107,19 @@ def test_a_draw_is_no_larger_than_the_traffic(say: Say, tmp_path: Path) -> None:
         said = say("judge", "draw", "few.csv", *options, "--format", "json", cwd=tmp_path)
         assert (said.code, said.err.splitlines()) == (0, [f"note: {note}" for note in notes]), options
         assert [plan["n_queries"] for plan in json.loads(said.out)["plans"]] == sorted({2, len(json.loads(said.out)["queries"]), 4})
+
+
+def test_intervals_by_the_weights_of_a_sample_have_a_caution(say: Say, tmp_path: Path) -> None:
+    """They do not know which queries were taken for certain, so that they are too wide."""
+    drawn = tmp_path / "drawn.csv"
+    lines = [f"q{number},head,5,0.5,{number + 1}" for number in range(1, 9)]
+    drawn.write_text("query,stratum,requests,probability,weight\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    plain = tmp_path / "plain.txt"
+    plain.write_text("".join(f"q{number} {number + 1}\n" for number in range(1, 9)), encoding="utf-8")
+    command = ("evaluate", "qrels.txt", "bm25.run", "-m", "RR", "--intervals", "--weights")
+
+    of_sample, of_traffic = say(*command, str(drawn)), say(*command, str(plain))
+
+    assert of_sample.code == of_traffic.code == 0
+    told = [" ".join(said.out.split()) for said in (of_sample, of_traffic)]
+    assert ["has a sample of queries" in one for one in told] == [True, False]

@@ -29,8 +29,11 @@ def recorded() -> tuple[dict[str, Any], Any, dict[str, Any]]:
 def numbers(human: Any, judge: Any, labelled: Any) -> dict[str, float]:
     """The numbers of one judge by the names under which they are recorded."""
     data = (human[labelled], judge[labelled], judge[~labelled])
-    z0, z1, t1 = (correct(*data, quantile=quantile, ddof=ddof) for quantile, ddof in (("z", 0), ("z", 1), ("t", 1)))  # type: ignore[arg-type]
-    one = correct(*data, weight=1, quantile="z", ddof=0)
+    z0, z1, t1 = (
+        correct(*data, tuning="ppi++", quantile=quantile, ddof=ddof)  # type: ignore[arg-type]
+        for quantile, ddof in (("z", 0), ("z", 1), ("t", 1))
+    )
+    one = correct(*data, weight=1, tuning="ppi++", quantile="z", ddof=0)
     found = {
         "lambda_raw": z0.raw_weight, "lam": z0.weight, "theta": z0.estimate, "se_ddof0": z0.standard_error, "se_ddof1": z1.standard_error,
         "theta_lambda1": one.estimate, "mean_labelled_human": z0.human_estimate, "mean_judge_all": z0.judge_estimate,
@@ -83,16 +86,16 @@ def test_pairs_clustered_by_query_are_those_of_truescore_and_four_times_less_sur
             chosen for names in content["ppi"]["labelled_queries"].values() if (chosen := np.isin(queries, names)).sum() == expected["n"]
         )
         data = (grades["human"][labelled], grades[judge][labelled], grades[judge][~labelled])
-        found = correct(*data, clusters=(queries[labelled], queries[~labelled]))
+        found = correct(*data, tuning="ppi++", clusters=(queries[labelled], queries[~labelled]))
 
         assert (found.n_labelled, found.n_judge_only, found.n_clusters, found.df) == (expected["n"], expected["N"], 10, expected["df"])
         assert found.estimate == pytest.approx(expected["theta"], abs=1e-12)
         assert found.weight == pytest.approx(expected["lam"], abs=1e-12)
         assert found.standard_error == pytest.approx(expected["se_cluster"], abs=1e-12)
         assert found.interval == pytest.approx(expected["ci95_t"], abs=1e-10)
-        assert found.standard_error > 4 * correct(*data).standard_error
+        assert found.standard_error > 4 * correct(*data, tuning="ppi++").standard_error
         # All pairs in one list of clusters say the same.
-        again = correct(*data, clusters=np.concatenate([queries[labelled], queries[~labelled]]))
+        again = correct(*data, tuning="ppi++", clusters=np.concatenate([queries[labelled], queries[~labelled]]))
         assert again == found
 
 
@@ -108,7 +111,7 @@ def test_ten_labelled_of_25_queries_have_t_with_9_degrees_and_not_z() -> None:
     low, high = stats.t.interval(0.95, 9, loc=center, scale=error)
     narrow = stats.norm.interval(0.95, loc=center, scale=error)
 
-    found = correct(y, f, others)
+    found = correct(y, f, others, tuning="ppi++")
 
     assert 0 < weight < 1
     assert (found.n_labelled, found.n_judge_only, found.df) == (10, 15, 9)
@@ -116,7 +119,7 @@ def test_ten_labelled_of_25_queries_have_t_with_9_degrees_and_not_z() -> None:
     assert found.interval == pytest.approx((low, high), abs=1e-9)
     assert found.human_interval == pytest.approx(stats.t.interval(0.95, 9, loc=y.mean(), scale=stats.sem(y)), abs=1e-9)
     assert (high - low) / (narrow[1] - narrow[0]) == pytest.approx(2.2621572 / 1.9599640, abs=1e-6)
-    assert correct(y, f, others, quantile="z").interval == pytest.approx(narrow, abs=1e-9)
+    assert correct(y, f, others, tuning="ppi++", quantile="z").interval == pytest.approx(narrow, abs=1e-9)
 
 
 def test_ten_labelled_of_25_queries_of_a_run_have_t_with_9_degrees_and_not_z() -> None:
@@ -128,7 +131,7 @@ def test_ten_labelled_of_25_queries_of_a_run_have_t_with_9_degrees_and_not_z() -
     judge = {f"q{number}": {documents[(ranks[number] - 1 + errors[number]) % 8]: 1} for number in range(25)}
     y, model = 1 / ranks[:10], 1 / ((ranks - 1 + errors) % 8 + 1)
 
-    found = ir.judging.correct_run(human, judge, dict.fromkeys(judge, documents), "RR", weight=0.5).found
+    found = ir.judging.correct_run(human, judge, dict.fromkeys(judge, documents), "RR", weight=0.5, largest_error=0).found
 
     center = 0.5 * model[10:].mean() + (y - 0.5 * model[:10]).mean()
     error = math.hypot(stats.sem(y - 0.5 * model[:10]), 0.5 * stats.sem(model[10:]))
@@ -181,15 +184,16 @@ def test_the_estimate_is_the_mean_of_the_human_where_the_weight_or_the_judge_is_
     ):
         assert found.estimate == pytest.approx(np.mean(human), abs=1e-9)
         assert found.standard_error == pytest.approx(found.human_error, abs=1e-9)
-    assert correct(human, judge, other).weight == min(max(correct(human, judge, other).raw_weight, 0), 1)
+    found = correct(human, judge, other)
+    assert 0 <= found.weight <= 1
 
 
 def test_a_judge_who_knows_all_is_worth_its_labels_and_one_who_knows_nothing_is_worth_none() -> None:
     rng = np.random.default_rng(3)
     human, rest = rng.random(50), rng.random(950)
-    wise, foolish = correct(human, human, rest), correct(human, rng.random(50), rng.random(950))
+    wise, foolish = (correct(human, judge, other, tuning="ppi++") for judge, other in ((human, rest), (rng.random(50), rng.random(950))))
 
-    assert wise.effective_labels > 800
+    assert 800 < wise.effective_labels <= 1000
     assert wise.worth == pytest.approx((wise.effective_labels - 50) / 950)
     assert 45 < foolish.effective_labels < 60
 
@@ -197,7 +201,7 @@ def test_a_judge_who_knows_all_is_worth_its_labels_and_one_who_knows_nothing_is_
 def test_one_value_of_the_judge_alone_varies_as_all_its_values_do() -> None:
     """One value has no variance of its own; taken as 0, the interval about it was that of a value known without error."""
     human, judge, other = [1.0, 2.0, 3.0, 5.0], [1.0, 2.0, 2.0, 4.0], [3.0]
-    found = correct(human, judge, other, weight=0.5)
+    found = correct(human, judge, other, weight=0.5, largest_error=0)
 
     residuals = np.array(human) - 0.5 * np.array(judge)
     error = math.sqrt(residuals.var(ddof=1) / 4 + 0.25 * np.var([*judge, *other], ddof=1))
@@ -215,8 +219,9 @@ def test_units_of_a_query_in_both_kinds_count_with_their_covariance() -> None:
         shift = rng.normal(0, 1, n_queries)
         human = rng.normal(0, 0.2, labelled.size)
         found = correct(
-            human, shift[labelled] + human, shift[other] + rng.normal(0, 0.2, other.size), weight=1.0, clusters=(labelled, other)
-        )
+            human, shift[labelled] + human, shift[other] + rng.normal(0, 0.2, other.size), weight=1.0, clusters=(labelled, other),
+            largest_error=0,
+        )  # fmt: skip
         estimates.append(found.estimate)
         errors.append(found.standard_error)
 
@@ -237,6 +242,8 @@ def test_units_of_a_query_in_both_kinds_count_with_their_covariance() -> None:
         (lambda: correct([1.0, 2.0], [1.0, 1.0], [1.0], clusters=["q", "r"]), InputError, "2 labelled and 1 other"),
         (lambda: correct([1.0, 2.0], [1.0, 1.0], [1.0], weight="x"), OptionError, "weight=x"),  # type: ignore[arg-type]
         (lambda: correct([1.0, 2.0], [1.0, 1.0], [1.0], weight=[1, 1]), OptionError, "from 0 to 1"),  # type: ignore[arg-type]
+        (lambda: correct([1.0, 2.0], [1.0, 1.0], [1.0], largest_error=-1), OptionError, "largest_error=-1"),
+        (lambda: correct([1.0, 2.0], [1.0, 1.0], [1.0], tuning="best"), OptionError, "tuning"),  # type: ignore[arg-type]
         (lambda: correct([1e200, 2e200], [1.0, 1.0], [1.0]), InputError, "human, unit 0: found 1e\\+200"),
         (
             lambda: correct([1.0, 2.0], [1.0, 1.0], [1.0], clusters=np.array(["q", 1, None], object)), InputError,

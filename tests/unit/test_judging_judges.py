@@ -153,7 +153,7 @@ def test_the_worth_of_a_label_is_what_the_corrected_estimate_gains_by_it() -> No
     n = 10_000
 
     worth = label_worth(human, judge)
-    found = correct(human[:n], judge[:n], judge[n:], ddof=0)
+    found = correct(human[:n], judge[:n], judge[n:], tuning="ppi++", ddof=0)
 
     assert found.effective_labels == pytest.approx(worth.of(n, human.size - n), rel=0.01)
     assert worth.interval[0] < worth.value < worth.interval[1]

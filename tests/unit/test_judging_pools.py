@@ -230,3 +230,33 @@ def test_wrong_estimates_are_refused() -> None:
         sampled_estimate(sample, {"q": ["a"]}, "statAP", cutoff=10)
     with pytest.raises(InputError, match="does not answer the sampled query"):
         sampled_estimate(sample, {"p": ["a"]}, "statAP")
+
+
+def test_few_sampled_relevant_documents_leave_no_interval_but_that_of_dcg() -> None:
+    """Ten of 60 documents of a query are relevant, and 9 are sampled: queries without a relevant one count 0."""
+    rng = np.random.default_rng(6)
+    rows: list[Any] = []
+    for query in range(200):
+        picked = rng.choice(60, 9, replace=False)
+        rows += [(f"q{query}", f"d{place}", 1, float(place % 6 == 0) if place in picked else None) for place in range(60)]
+    sample = SampledJudgments.of_rows(rows)
+    run = {f"q{query}": [f"d{place}" for place in range(60)] for query in range(200)}
+    found, dcg = (sampled_estimate(sample, run, measure) for measure in ("xinfAP", "DCG"))  # type: ignore[arg-type]
+    complete = SampledJudgments.of_rows([(*row[:3], float(int(row[1][1:]) % 6 == 0)) for row in rows])
+    true = sampled_estimate(complete, run, "xinfAP")
+
+    assert 1 < sample.relevant_per_query < 2
+    assert sample.n_without_relevant > 20
+    assert (found.is_biased, found.interval) == (True, None)
+    assert 1 - found.mean / true.mean == pytest.approx(found.shortfall, abs=0.15)  # about: the simulation shows how nearly
+    assert (dcg.is_biased, dcg.shortfall) == (False, 0)
+    assert dcg.interval is not None
+    assert (complete.shortfall, true.is_biased) == (0, False)
+    assert true.interval is not None
+
+
+def test_a_sample_without_a_relevant_document_says_nothing() -> None:
+    nothing = SampledJudgments.of_rows([("q", "a", 1, 0.0), ("q", "b", 1, None), ("r", "a", 1, 0.0)])
+
+    assert (nothing.shortfall, nothing.relevant_per_query, nothing.n_without_relevant) == (1, 0, 2)
+    assert SampledJudgments.of_rows([("q", "a", 1, 0.0)]).shortfall == 0

@@ -53,7 +53,7 @@ def test_the_mean_is_unbiased_and_the_interval_covers_it() -> None:
     strata, take = {f"q{place:03}": "edge" for place in range(100, 120)}, {"edge": 8}
     values = {query: 0.5 + 0.4 * math.sin(place) for place, query in enumerate(TRAFFIC)}
     true = sum(TRAFFIC[query] * values[query] for query in TRAFFIC) / sum(TRAFFIC.values())
-    means, covered, plain, n_seeds = [], 0, [], 200
+    means, covered, plain, widths, n_seeds = [], 0, [], [], 400
     for seed in range(n_seeds):
         sample = sample_queries(TRAFFIC, 40, strata=strata, take=take, seed=seed)
         seen = [values[query] for query in sample.query_ids]
@@ -62,10 +62,29 @@ def test_the_mean_is_unbiased_and_the_interval_covers_it() -> None:
         interval = sample.interval(seen)
         assert interval.estimate == pytest.approx(means[-1])
         covered += interval.low <= true <= interval.high
+        widths.append(interval.width)
     error = 4 * np.std(means) / math.sqrt(n_seeds)
     assert abs(np.mean(means) - true) < error
     assert abs(np.mean(plain) - true) > error  # without weights it is another mean
     assert covered / n_seeds >= 0.93
+    # Queries that are taken for certain, and the finite number of the others, leave an interval that is not too wide.
+    assert np.mean(widths) == pytest.approx(2 * 1.96 * np.std(means), rel=0.1)
+
+
+def test_a_sample_of_all_queries_has_no_error() -> None:
+    sample = sample_queries(TRAFFIC, len(TRAFFIC))
+    interval = sample.interval([place % 7 for place in range(len(TRAFFIC))])
+
+    assert sample.sampling_effect == 0
+    assert interval.low == interval.high == interval.estimate
+
+
+def test_one_drawn_query_leaves_the_interval_open() -> None:
+    sample = sample_queries({"a": 90.0, "b": 5.0, "c": 5.0}, 2, tail=0.5)
+    interval = sample.interval([0.5, 0.9])
+
+    assert sorted(sample.probability.tolist()) == [0.5, 1]
+    assert (interval.low, interval.high) == (-math.inf, math.inf)
 
 
 def test_weights_sum_to_the_traffic_and_strata_have_their_numbers() -> None:

@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 import idealrank as ir
+from idealrank.api.judging import read_labels
 from idealrank.cli import main
 from idealrank.errors import InputError, OptionError
 from idealrank.io.formats.preferences import read_assessors
 from idealrank.io.judgment_files import origin_of, read_labels_table, write_judgments
 from idealrank.io.judgment_pairs import JudgmentPair
+from idealrank.judging import agreement_report
 from idealrank.live.judges import label_store
 from idealrank.live.judges.judge_answers import Scale
 from idealrank.live.judges.label_store import LabelPlan, LabelStore
@@ -210,6 +212,20 @@ def test_gold_questions_go_to_everybody_and_not_into_the_judgments(tmp_path: Pat
     assert origin["gold"] == {"ann": [1, 2], "ben": [1, 2]}
     rows = read_labels_table(tmp_path / "labels.qrels.labels.csv")
     assert sum(row["status"] == "gold" for row in rows) == 4
+
+
+def test_the_page_and_the_command_count_the_same_pairs_for_agreement(tmp_path: Path) -> None:
+    """Gold questions go to everybody: the page counted them, and `judge agreement` of the written grades did not."""
+    store = opened(tmp_path, gold={("q0", "d0"): 2.0, ("q1", "d1"): 1.0}, double=1.0)
+    label_all(store, "ann", 1.0)
+    label_all(store, "ben", 2.0)
+    told = progress_report(store)["agreement"]
+    store.close()
+
+    found = agreement_report(read_labels(str(tmp_path / "labels.qrels.raters")))
+
+    assert told["pairs"] == str(found.n_shared) == "4"
+    assert told["percent"].startswith(f"{100 * float(found.coefficients['percent'].value):.0f} %")
 
 
 def test_a_gold_question_cannot_be_guessed(tmp_path: Path) -> None:

@@ -415,6 +415,17 @@ class QueryFiles(NamedTuple):
         slices = None if self.slices_text is None else self.slices_text.removeprefix(_OF_TRAFFIC)
         return [path for path in (self.weights_path, self.cluster_path, slices) if path is not None]
 
+    @property
+    def weights_are_of_a_sample(self) -> bool:
+        """True if the file of weights has inclusion probabilities, as the samples of `judge draw` have."""
+        if self.weights_path is None or self.weights_path == "-":
+            return False
+        try:
+            next(_rows_of(self.weights_path, _Wanted.of(("probability",), {"probability": "probability"}), None), None)
+        except FileFormatError:
+            return False
+        return True
+
     def read(self, tell: Tell | None = None) -> "OfQueries":
         """Read the files; `tell` gets what readers have to say."""
         weights = None if self.weights_path is None else read_traffic(self.weights_path, zeros="refused", tell=tell)

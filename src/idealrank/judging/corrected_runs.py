@@ -9,9 +9,10 @@ import numpy as np
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
+from idealrank.data.types import FloatArray
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import evaluate
-from idealrank.judging.correction import CorrectedMean, Quantile, correct
+from idealrank.judging.correction import CorrectedMean, CorrectionOptions, Quantile, Tuning, correct_together
 from idealrank.measures.parse import MeasureLike, parse_measure
 
 
@@ -29,6 +30,9 @@ class CorrectedRun:
         Estimate, interval and weight; a unit is a query.
     n_partly : int
         Documents of human-labelled queries that only the judge graded. They count as unjudged on the human's side: label whole queries.
+    sides : tuple of CorrectedRun
+        Of a difference, the two runs, `against` first, corrected by the weight of the difference: the
+        difference of their estimates is its estimate. Empty for a single run.
 
     Examples
     --------
@@ -44,6 +48,7 @@ class CorrectedRun:
     measure: str
     found: CorrectedMean
     n_partly: int
+    sides: "tuple[CorrectedRun, ...]" = ()
 
     @property
     def signs_differ(self) -> bool:
@@ -61,12 +66,15 @@ def correct_run(
     convention: "Convention | str" = "standard",
     clusters: "Mapping[str, str] | None" = None,
     weight: float | None = None,
+    tuning: Tuning = "left-out",
+    largest_error: float | None = None,
     confidence: float = 0.95,
     quantile: Quantile = "t",
 ) -> CorrectedRun:
     """Estimate the mean of a measure over all queries of a judge, corrected by the queries that people labelled.
 
     Any measure can be corrected so, since a query is the unit. The queries that people labelled must be a random sample of the judge's.
+    For two runs, one weight of the judge is tuned for their difference, and corrects both runs, too.
 
     Parameters
     ----------
@@ -84,8 +92,8 @@ def correct_run(
         Convention.
     clusters : mapping of str to str, optional
         Cluster of each query, such as its user.
-    weight, confidence, quantile
-        As for `correct`.
+    weight, tuning, largest_error, confidence, quantile
+        As for `correct`; the largest error is in units of the measure, on one query.
 
     Raises
     ------
@@ -98,7 +106,7 @@ def correct_run(
     >>> judge = human | {"q4": {"a": 1}, "q5": {"b": 1}}
     >>> found = correct_run(human, judge, {query: ["a", "b"] for query in judge}, "RR", against={query: ["b", "a"] for query in judge})
     >>> round(found.found.estimate, 4), found.signs_differ
-    (0.1173, False)
+    (0.1667, False)
     """
     people, model = (one if isinstance(one, Qrels) else Qrels(one) for one in (human, judge))
     queries = list(people.queries)
@@ -115,10 +123,8 @@ def correct_run(
     others = [query for query in model.queries if query not in set(queries)]
     first = run if isinstance(run, Run) else Run(run)  # type: ignore[arg-type]
     second = against if against is None or isinstance(against, Run) else Run(against)  # type: ignore[arg-type]
-    values = [_values(qrels, first, second, measure, convention) for qrels in (people, model)]
-    y, f, other = (
-        np.array([table[query] for query in names]) for table, names in ((values[0], queries), (values[1], queries), (values[1], others))
-    )
+    sides = (first,) if second is None else (second, first)
+    units = [_units(people, model, one, others, measure, convention) for one in sides]
     labels = None
     if clusters is not None:
         absent = next((query for query in (*queries, *others) if query not in clusters), None)
@@ -130,25 +136,40 @@ def correct_run(
                 f"clusters: found all {len(queries)} queries with human judgments in cluster {labels[0]!r}, expected at least two "
                 "clusters, since the interval compares them"
             )
-    found = correct(y, f, other, weight, labels, confidence=confidence, quantile=quantile)
+    options = CorrectionOptions(weight=weight, tuning=tuning, largest_error=largest_error, confidence=confidence, quantile=quantile)
     partly = sum(len(set(model[query]) - set(people[query])) for query in queries)
-    return CorrectedRun(first.name, "" if second is None else second.name, str(parse_measure(measure)), found, partly)
+    name = str(parse_measure(measure))
+    if second is None:
+        (found,) = correct_together(units, labels, options)
+        return CorrectedRun(first.name, "", name, found, partly)
+    (human_a, judge_a, other_a), (human_b, judge_b, other_b) = units
+    difference = (human_b - human_a, judge_b - judge_a, other_b - other_a)
+    found, *of_sides = correct_together([difference, *units], labels, options)
+    both = tuple(CorrectedRun(one.name, "", name, of_one, partly) for one, of_one in zip(sides, of_sides, strict=True))
+    return CorrectedRun(first.name, second.name, name, found, partly, both)
 
 
-def _values(qrels: Qrels, run: Run, against: Run | None, measure: MeasureLike, convention: "Convention | str") -> dict[str, float]:
+def _units(
+    people: Qrels, model: Qrels, run: Run, others: list[str], measure: MeasureLike, convention: "Convention | str"
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Human values of the labelled queries, the judge's values of these, and of the other queries."""
+    human, judge = (_values(qrels, run, measure, convention) for qrels in (people, model))
+    labelled = list(people.queries)
+    columns = ((human, labelled), (judge, labelled), (judge, others))
+    human_values, judge_values, other_values = (np.array([table[query] for query in names]) for table, names in columns)
+    return human_values, judge_values, other_values
+
+
+def _values(qrels: Qrels, run: Run, measure: MeasureLike, convention: "Convention | str") -> dict[str, float]:
     """Value of each judged query."""
-    found = dict.fromkeys(qrels.queries, 0.0)
-    for one, sign in ((run, 1.0), (against, -1.0)):
-        if one is None:
-            continue
-        evaluation = evaluate(qrels, one, measure, convention)
-        by_query = evaluation.per_query()
-        for query in found:
-            value = next(iter(by_query.get(query, {"": None}).values()))
-            if value is None or math.isnan(value):
-                raise InputError(
-                    f"{one.name}, query {query!r}: found no value of {parse_measure(measure)}, expected one for each query; use a "
-                    "convention under which such a query counts, such as standard"
-                )
-            found[query] += sign * value
+    by_query = evaluate(qrels, run, measure, convention).per_query()
+    found = {}
+    for query in qrels.queries:
+        value = next(iter(by_query.get(query, {"": None}).values()))
+        if value is None or math.isnan(value):
+            raise InputError(
+                f"{run.name}, query {query!r}: found no value of {parse_measure(measure)}, expected one for each query; use a "
+                "convention under which such a query counts, such as standard"
+            )
+        found[query] = value
     return found

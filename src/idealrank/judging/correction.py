@@ -1,8 +1,9 @@
 """Prediction-powered estimates: a mean from a few human values and many values of a judge, with an honest interval."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,13 @@ from idealrank.measures.measure import number_option
 from idealrank.measures.rules import checked
 
 Quantile: TypeAlias = Literal["t", "z"]
+Tuning: TypeAlias = Literal["left-out", "ppi++"]
+Units: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike]
+MIN_DISAGREEMENTS = 1
+"""Labelled units on which human and judge must differ before a weight of the judge is tuned."""
+UNSEEN_ERRORS = 2
+"""Largest errors, one in each direction, that are added to the errors which the labelled units show."""
+_COMMON = 5  # human values unlike the most common one; with fewer, no interval of them covers
 _LARGEST = 1e100  # of a value: squares of larger ones leave the range of numbers
 _ROUNDING = 1e-12  # a standard error below this share of the values is that of equal values
 
@@ -30,9 +38,11 @@ class CorrectedMean:
     interval : tuple of float
         Low and high.
     weight : float
-        Weight of the judge, from 0 (the judge says nothing about the human) to 1.
+        Weight of the judge, from 0 (the judge says nothing about the human) to 1; the mean over the
+        labelled units.
     effective_labels : float
-        Number of human values that alone would give this standard error; at least about `n_labelled`.
+        Number of human values that alone would give this standard error, at most `n_labelled` plus
+        `n_judge_only`.
     n_labelled, n_judge_only : int
         Units with a human value, and units with the judge's alone.
     human_estimate, human_error : float
@@ -49,12 +59,20 @@ class CorrectedMean:
         Confidence level.
     raw_weight : float
         The weight before it was cut to [0, 1].
+    n_disagreements : int
+        Labelled units (clusters, if there are any) on which human and judge differ.
+    refused : bool
+        True if the judge has no weight because there are fewer than `MIN_DISAGREEMENTS`.
+    largest_error : float
+        Error of the judge on one unit that the standard error allows for, seen or not.
+    n_uncommon : int
+        Labelled units whose human value differs from the most common one.
 
     Examples
     --------
     >>> found = correct([1.0, 0.0, 1.0, 0.0], [0.9, 0.1, 0.8, 0.3], [0.8, 0.9, 0.2, 0.7, 0.9, 0.8])
-    >>> round(found.estimate, 3), found.effective_labels > found.n_labelled
-    (0.69, True)
+    >>> round(found.estimate, 3), found.n_disagreements, found.refused
+    (0.541, 4, False)
     """
 
     estimate: float
@@ -72,16 +90,33 @@ class CorrectedMean:
     df: float
     confidence: float
     raw_weight: float
+    n_disagreements: int
+    refused: bool
+    largest_error: float
+    n_uncommon: int
 
     @property
     def worth(self) -> float:
-        """Return how many human values one value of the judge replaced here; 0 without values of the judge alone."""
-        return (self.effective_labels - self.n_labelled) / self.n_judge_only if self.n_judge_only else 0.0
+        """Return how many human values one value of the judge replaced here, at most 1."""
+        if not self.n_judge_only:
+            return 0.0
+        return (self.effective_labels - self.n_labelled) / self.n_judge_only
+
+    @property
+    def is_rare(self) -> bool:
+        """True if nearly all human values are equal, so that no interval here covers as it says.
+
+        Fewer than 5 values (half of the values, if there are fewer than 10) differ from the most
+        common one, as with rare relevant documents. Of a share of 5 %, intervals of level 95 % contain
+        the true value in 42 % of cases with 10 labels, and 73 % with 25.
+        """
+        return 0 < self.n_uncommon < min(_COMMON, self.n_labelled / 2)
 
     def __str__(self) -> str:
         return (
             f"{self.estimate:.4g} [{self.interval[0]:.4g}, {self.interval[1]:.4g}] ({100 * self.confidence:g} %, {self.n_labelled} human "
-            f"and {self.n_judge_only} other values of the judge, weight {self.weight:.2f}, worth {self.effective_labels:.1f} human values)"
+            f"and {self.n_judge_only} other values of the judge, {self.n_disagreements} disagreements, weight {self.weight:.2f}, "
+            f"worth {self.effective_labels:.1f} human values)"
         )
 
 
@@ -92,15 +127,19 @@ def correct(
     weight: float | None = None,
     clusters: Any = None,
     *,
+    tuning: Tuning = "left-out",
+    largest_error: float | None = None,
     confidence: float = 0.95,
     quantile: Quantile = "t",
     ddof: int = 1,
 ) -> CorrectedMean:
     """Estimate the mean of human values from a few of them and many of a judge (PPI++).
 
-    ``weight * mean(judge_only) + mean(human - weight * judge)``: the judge's mean where no human looked, corrected by its error where one
-    did. The estimate is unbiased for every weight if the units with human values were chosen at random, whatever the judge's bias. For a
-    difference of two systems, give the values of B less the values of A: the pairing is kept.
+    ``mean(human - w (judge - mean(judge_only)))``: the judge's mean where no human looked, corrected
+    by its error where one did. The units with human values must be chosen at random. The estimate
+    is then unbiased, however bad the judge is, since the weight w of a unit is tuned on the other
+    units. For a difference of two systems, give the values of B less the values of A: the pairing
+    is kept.
 
     Parameters
     ----------
@@ -109,11 +148,19 @@ def correct(
     judge_only : array, shape (N,)
         The judge's values of the other units; may be empty.
     weight : float, optional
-        Weight of the judge, in [0, 1]; by default its optimum ``cov(human, judge) / ((1 + n/N) var(judge))``, with the covariance of the
-        labelled units divided by n and the variance of all units by their number less 1, cut to [0, 1].
+        Weight of the judge, in [0, 1], of every unit. By default it is tuned.
     clusters : array of labels, shape (n + N,), or pair of arrays, shapes (n,) and (N,), optional
         Cluster of each labelled and of each other unit, such as the query of a pair; one cluster may have units of both kinds. Pairs of one
         query are not independent: without clusters the interval is far too narrow.
+    tuning : {"left-out", "ppi++"}
+        ``left-out``: the weight of a unit has the smallest variance over all labelled units outside
+        its cluster, errors that were not seen included; 0 if human and judge differ on fewer than
+        `MIN_DISAGREEMENTS` units. ``ppi++``: as published, one weight
+        ``cov(human, judge) / ((1 + n/N) var(judge))`` of the same units that it is applied to, and
+        no allowance for unseen errors. It is biased and covers too little with few labels.
+    largest_error : float, optional
+        Largest error of the judge on one unit (on the mean of a cluster, if there are clusters), at
+        least 0. By default the range of all these values, and 0 with ``ppi++``.
     confidence : float
         Confidence level.
     quantile : {"t", "z"}
@@ -131,53 +178,221 @@ def correct(
     InputError
         The arrays differ in length, hold a value that is not finite, or there are fewer than two labelled units or clusters.
     OptionError
-        The weight is outside [0, 1], or another option is unknown.
+        The weight is outside [0, 1], or another option is unknown or impossible.
+
+    Notes
+    -----
+    Labelled units do not show the rare large errors of a judge. The variance therefore counts two
+    more units, with the largest error L in either direction: ``2 (w L / n)^2`` is added. Without a
+    disagreement in n labels of 0 or 1, the interval of level 95 % reaches about 3 / n, as the rule
+    of three does. `CorrectedMean.is_rare` is True if even the interval of the human values alone
+    covers too little. The page on label worth has the coverage.
 
     References
     ----------
     Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), Prediction-powered inference, Science 382. Angelopoulos, Duchi and Zrnic
-    (2023), PPI++: Efficient prediction-powered inference, arXiv 2311.01453.
+    (2023), PPI++: Efficient prediction-powered inference, arXiv 2311.01453. Zrnic and Candes (2024),
+    Cross-prediction-powered inference, PNAS 121. Agresti and Coull (1998), Approximate is better
+    than "exact" for interval estimation of binomial proportions, The American Statistician 52.
 
     Examples
     --------
     >>> human, judge = [0.5, 0.7, 0.9, 0.4], [0.6, 0.8, 0.9, 0.6]
     >>> found = correct(human, judge, [0.7, 0.5, 0.9, 0.8, 0.6, 0.7, 0.8, 0.9])
     >>> round(found.estimate, 4), round(found.weight, 4)
-    (0.6358, 0.8649)
+    (0.6293, 0.1452)
     >>> correct(human, judge, []).estimate == sum(human) / 4
     True
     """
-    y, f, other = (finite_values(name, given) for name, given in (("human", human), ("judge", judge), ("judge_only", judge_only)))
-    if y.size != f.size:
-        raise InputError(f"judge: found {f.size} values, expected one for each of the {y.size} human values")
-    if y.size < 2:
-        raise InputError(f"human: found {y.size} values, expected at least 2; one value shows no variation")
-    checked("quantile", quantile, Quantile)
-    if ddof not in (0, 1):
-        raise OptionError(f"ddof={ddof!r}: expected 1 or 0")
-    check_confidence(confidence)
-    raw = best_weight(y, f, other) if weight is None else number_option("weight", weight, 0, 1)
-    used = min(max(raw, 0.0), 1.0) if other.size else 0.0
-    groups = _clusters(clusters, y.size, other.size)
-    estimate = float(used * (other.mean() if other.size else 0.0) + (y - used * f).mean())
-    variance = _variance(y - used * f, used * other if used else other[:0], groups, ddof)
-    if used and other.size == 1:  # one value has no variance of its own: that of all values of the judge
-        variance += used**2 * float(np.concatenate([f, other]).var(ddof=ddof))
-    alone = _variance(y, other[:0], groups, ddof)
-    error, human_error = math.sqrt(variance), math.sqrt(alone)
-    df, n_clusters = _degrees(y.size, groups, with_judge=used > 0)
-    human_df, _ = _degrees(y.size, groups, with_judge=False)
-    reach, human_reach = (
-        one * (t_quantile(confidence, free) if quantile == "t" else z_quantile(confidence))
-        for one, free in ((error, df), (human_error, human_df))
+    options = CorrectionOptions(
+        weight=weight, tuning=tuning, largest_error=largest_error, confidence=confidence, quantile=quantile, ddof=ddof
     )
-    mean = float(y.mean())
-    effective = y.size * alone / variance if variance > 0 else float(y.size) if alone == 0 else math.inf
+    return correct_together([(human, judge, judge_only)], clusters, options)[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorrectionOptions:
+    """Options of a correction; see `correct`.
+
+    Raises
+    ------
+    OptionError
+        An option is unknown or impossible.
+
+    Examples
+    --------
+    >>> CorrectionOptions(weight=0.5).allowance(np.array([0.0, 2.0]))
+    2.0
+    """
+
+    weight: float | None = None
+    tuning: Tuning = "left-out"
+    largest_error: float | None = None
+    confidence: float = 0.95
+    quantile: Quantile = "t"
+    ddof: int = 1
+
+    def __post_init__(self) -> None:
+        checked("quantile", self.quantile, Quantile)
+        checked("tuning", self.tuning, Tuning)
+        if self.ddof not in (0, 1):
+            raise OptionError(f"ddof={self.ddof!r}: expected 1 or 0")
+        check_confidence(self.confidence)
+        if self.weight is not None:
+            number_option("weight", self.weight, 0, 1)
+        if self.largest_error is not None:
+            number_option("largest_error", self.largest_error, 0, _LARGEST)
+
+    def allowance(self, values: FloatArray) -> float:
+        """Return the largest error of the judge that is allowed for, by default the range of the values."""
+        if self.largest_error is not None:
+            return float(self.largest_error)
+        return 0.0 if self.tuning == "ppi++" else float(np.ptp(values))
+
+    def multiple(self, df: float) -> float:
+        """Return the standard errors from the estimate to an end of the interval."""
+        return t_quantile(self.confidence, df) if self.quantile == "t" else z_quantile(self.confidence)
+
+
+def correct_together(units: Sequence[Units], clusters: Any, options: CorrectionOptions) -> list[CorrectedMean]:
+    """Correct several means over the same units, all by the weights that are tuned for the first.
+
+    A difference of two means and the two means themselves then add up.
+
+    Parameters
+    ----------
+    units : sequence of triples of arrays
+        Human values, the judge's values of the same units, and its values of the other units.
+    clusters : array of labels or pair of arrays or None
+        As for `correct`.
+    options : CorrectionOptions
+        Options.
+
+    Raises
+    ------
+    InputError
+        As for `correct`.
+
+    Examples
+    --------
+    >>> a = ([0.5, 0.7, 0.9], [0.6, 0.8, 0.9], [0.7, 0.5])
+    >>> b = ([0.4, 0.8, 0.7], [0.5, 0.6, 0.9], [0.6, 0.9])
+    >>> one, other = correct_together([a, b], None, CorrectionOptions())
+    >>> one.weight == other.weight
+    True
+    """
+    samples = [_checked_units(*each) for each in units]
+    first = samples[0]
+    groups = _clusters(clusters, first.human.size, first.judge_only.size)
+    chosen = _chosen_weights(first, groups, options)
+    return [_corrected(sample, chosen, groups, options) for sample in samples]
+
+
+class _Sample(NamedTuple):
+    """Values of the labelled units, and the judge's values of the others."""
+
+    human: FloatArray
+    judge: FloatArray
+    judge_only: FloatArray
+
+
+class _Weights(NamedTuple):
+    """Weight of the judge for each labelled unit, before and after it is cut to [0, 1]."""
+
+    of_unit: FloatArray
+    raw: float
+    refused: bool
+
+
+def _checked_units(human: npt.ArrayLike, judge: npt.ArrayLike, judge_only: npt.ArrayLike) -> _Sample:
+    sample = _Sample(finite_values("human", human), finite_values("judge", judge), finite_values("judge_only", judge_only))
+    n = sample.human.size
+    if sample.judge.size != n:
+        raise InputError(f"judge: found {sample.judge.size} values, expected one for each of the {n} human values")
+    if n < 2:
+        raise InputError(f"human: found {n} values, expected at least 2; one value shows no variation")
+    return sample
+
+
+def _chosen_weights(sample: _Sample, groups: "tuple[IntArray, IntArray] | None", options: CorrectionOptions) -> _Weights:
+    """Weight of each labelled unit: given, tuned, or 0 for a judge without disagreements or without other units."""
+    n = sample.human.size
+    if not sample.judge_only.size:
+        return _Weights(np.zeros(n), options.weight or 0.0, refused=False)
+    if options.weight is not None:
+        return _Weights(np.full(n, float(options.weight)), float(options.weight), refused=False)
+    if options.tuning == "ppi++":
+        raw = np.full(n, best_weight(*sample))
+    elif _disagreements(sample, groups) < MIN_DISAGREEMENTS:
+        return _Weights(np.zeros(n), 0.0, refused=True)
+    else:
+        raw = _tuned_weights(sample, groups, options)
+    return _Weights(np.clip(raw, 0.0, 1.0), float(raw.mean()), refused=False)
+
+
+def _tuned_weights(sample: _Sample, groups: "tuple[IntArray, IntArray] | None", options: CorrectionOptions) -> FloatArray:
+    """Left-out weight of each labelled unit. A cluster is one unit, with its total in mean sizes as its value."""
+    largest = options.allowance(_unit_values(sample, groups))
+    if groups is None:
+        return left_out_weights(sample.human, sample.judge, sample.judge_only.size, largest)
+    code = np.unique(groups[0], return_inverse=True)[1].reshape(-1)
+    size = code.size / (code.max() + 1)
+    totals = [np.bincount(code, values - values.mean()) / size for values in (sample.human, sample.judge)]
+    return left_out_weights(totals[0], totals[1], np.unique(groups[1]).size, largest)[code]
+
+
+def _unit_values(sample: _Sample, groups: "tuple[IntArray, IntArray] | None") -> FloatArray:
+    """Values of human and judge: of every unit, or means of clusters."""
+    if groups is None:
+        return np.concatenate(sample)
+    means = []
+    for values, codes in ((sample.human, groups[0]), (sample.judge, groups[0]), (sample.judge_only, groups[1])):
+        code = np.unique(codes, return_inverse=True)[1].reshape(-1)
+        means.append(np.bincount(code, values) / np.bincount(code))
+    return np.concatenate(means)
+
+
+def _disagreements(sample: _Sample, groups: "tuple[IntArray, IntArray] | None") -> int:
+    """Count the labelled units (or clusters) on which human and judge differ."""
+    scale = max(float(np.abs(sample.human).max()), float(np.abs(sample.judge).max()))
+    differ = np.abs(sample.human - sample.judge) > _ROUNDING * scale
+    return int(differ.sum() if groups is None else np.unique(groups[0][differ]).size)
+
+
+def _corrected(sample: _Sample, chosen: _Weights, groups: "tuple[IntArray, IntArray] | None", options: CorrectionOptions) -> CorrectedMean:
+    """Estimate and interval by given weights of the units."""
+    y, f, other = sample
+    n, weight = y.size, float(chosen.of_unit.mean())
+    # Left-out weights differ between units. About the other units' mean, their spread does not
+    # count twice: the residuals are errors of prediction, and the mean of the others its own error.
+    residuals = y - chosen.of_unit * (f - (other.mean() if other.size else 0.0))
+    variance = _variance(residuals, weight * other if weight else other[:0], groups, options.ddof)
+    if weight and other.size == 1:  # one value has no variance of its own: that of all values of the judge
+        variance += weight**2 * float(np.concatenate([f, other]).var(ddof=options.ddof))
+    df, n_clusters = _degrees(n, groups, with_judge=weight > 0)
+    human_df, _ = _degrees(n, groups, with_judge=False)
+    largest = options.allowance(_unit_values(sample, groups))
+    variance += UNSEEN_ERRORS * (weight * largest / n_clusters) ** 2
+    alone = _variance(y, other[:0], groups, options.ddof)
+    error, human_error = math.sqrt(variance), math.sqrt(alone)
+    estimate, mean = float(residuals.mean()), float(y.mean())
+    reach, human_reach = error * options.multiple(df), human_error * options.multiple(human_df)
     return CorrectedMean(
-        estimate, error, (estimate - reach, estimate + reach), used, effective, y.size, other.size,
-        mean, human_error, (mean - human_reach, mean + human_reach), float(np.concatenate([f, other]).mean()),
-        n_clusters, float(df) if quantile == "t" else math.inf, confidence, raw,
+        estimate=estimate, standard_error=error, interval=(estimate - reach, estimate + reach), weight=weight,
+        effective_labels=_effective(alone, variance, n, other.size), n_labelled=n, n_judge_only=other.size,
+        human_estimate=mean, human_error=human_error, human_interval=(mean - human_reach, mean + human_reach),
+        judge_estimate=float(np.concatenate([f, other]).mean()), n_clusters=n_clusters,
+        df=float(df) if options.quantile == "t" else math.inf, confidence=options.confidence, raw_weight=chosen.raw,
+        n_disagreements=_disagreements(sample, groups), refused=chosen.refused, largest_error=largest,
+        n_uncommon=n - int(np.unique(y, return_counts=True)[1].max()),
     )  # fmt: skip
+
+
+def _effective(alone: float, variance: float, n: int, n_other: int) -> float:
+    """Human values that alone would have this variance: a value of the judge is worth one at most."""
+    if variance == 0:
+        return float(n if alone == 0 else n + n_other)
+    return min(n * alone / variance, float(n + n_other))
 
 
 def finite_values(name: str, given: npt.ArrayLike) -> FloatArray:
@@ -221,6 +436,44 @@ def best_weight(human: FloatArray, judge: FloatArray, judge_only: FloatArray) ->
     covariance = ((human - human.mean()) * (judge - judge.mean())).mean()
     scale = max(float(np.abs(judge).max()), float(np.abs(judge_only).max()))
     return float(covariance / ((1 + human.size / judge_only.size) * spread)) if spread > (_ROUNDING * scale) ** 2 else 0.0
+
+
+def left_out_weights(human: FloatArray, judge: FloatArray, n_other: int, largest_error: float) -> FloatArray:
+    """Weight of each labelled unit with the smallest variance over the other labelled units.
+
+    Parameters
+    ----------
+    human, judge : float array, shape (n,)
+        Values of the labelled units.
+    n_other : int
+        Number of the other units, at least 1. Their values do not count, so that the weights do not
+        depend on their mean.
+    largest_error : float
+        Error that is allowed for unseen; see `correct`.
+
+    Returns
+    -------
+    float array, shape (n,)
+        Before they are cut to [0, 1]; 0 where the other labelled units show no variation of the judge.
+
+    Examples
+    --------
+    >>> unit = np.array([0.0, 1.0, 0.0, 1.0])
+    >>> left_out_weights(unit, unit, 4, 0.0)
+    array([0.5, 0.5, 0.5, 0.5])
+    """
+    y, f = human - human.mean(), judge - judge.mean()
+    n = y.size
+
+    def outside(values: FloatArray) -> FloatArray:
+        """Mean over the other units, for each unit."""
+        return np.asarray((values.sum() - values) / (n - 1), np.float64)
+
+    covariance = outside(y * f) - outside(y) * outside(f)
+    variance = outside(f * f) - outside(f) ** 2
+    spread = (1 + n / n_other) * variance + UNSEEN_ERRORS * largest_error**2 / n
+    least = (_ROUNDING * float(np.abs(judge).max())) ** 2
+    return np.asarray(np.divide(covariance, spread, out=np.zeros(n), where=variance > least))
 
 
 def _clusters(clusters: Any, n: int, n_other: int) -> tuple[IntArray, IntArray] | None:

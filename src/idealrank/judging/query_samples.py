@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,15 @@ import numpy.typing as npt
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.judging.label_order import random_number
+from idealrank.judging.quantiles import t_quantile
+from idealrank.judging.ratings import check_confidence
 from idealrank.measures.measure import number_option
 from idealrank.stats.design import Design
 from idealrank.stats.intervals import Interval, mean_interval
 from idealrank.stats.power import half_width
 
 HEAD, TAIL = "head", "tail"
+_CERTAIN = 1e-12  # a probability closer to 1 is that of a query that is taken for certain
 
 
 @dataclass(frozen=True)
@@ -86,28 +89,77 @@ class QuerySample:
         """
         return float((self._checked(values) * self.weight).sum() / self.weight.sum())
 
-    def interval(self, values: npt.ArrayLike, *, level: float = 0.95) -> Interval:
-        """Return the weighted mean with a t interval that respects weights and strata.
+    @property
+    def sampling_effect(self) -> float:
+        """Factor of the variance of a mean, against as many queries from infinitely many.
 
-        Strata with a single sampled query are joined with the next one.
+        The mean is over the traffic of all queries that the sample is drawn from. Queries that are
+        taken for certain add no variance; the factor is 0 if all queries are.
+        """
+        share = self.weight / self.weight.sum()
+        return float(self.weight.size * ((1 - self.probability) * share**2).sum())
+
+    def interval(self, values: npt.ArrayLike, *, level: float = 0.95) -> Interval:
+        """Return the weighted mean with a t interval for the mean over the traffic of all queries.
+
+        The interval respects weights, strata and the finite number of queries: those taken for
+        certain add no variance, and the others ``1 - probability`` of theirs. Strata with a single
+        drawn query are joined with the next one.
 
         Raises
         ------
         InputError
-            There is not one value for each query, or fewer than two.
+            There is not one value for each query.
+
+        Notes
+        -----
+        The variance is that of Hajek for sampling without replacement of high entropy, as the
+        systematic sample in random order is:
+        ``sum_h m/(m - 1) sum (1 - p) (w (x - mean_h) / sum(w))^2`` over the m queries of a stratum
+        with p < 1. Satterthwaite's formula gives the degrees of freedom.
+
+        References
+        ----------
+        Hajek (1964), Asymptotic theory of rejective sampling with varying probabilities, Annals of
+        Mathematical Statistics 35. Cochran (1977), Sampling Techniques, sections 2.4 and 9A.
         """
-        return mean_interval(self._checked(values), level=level, design=self.design())
+        given = self._checked(values)
+        check_confidence(level)
+        found = mean_interval(given, level=level, design=Design.of(given.size, weights=self.weight))
+        certain = self.probability > 1 - _CERTAIN
+        left = 1 - self.probability
+        parts, freedom = [], []
+        for code in np.unique(codes := self._joined(~certain)):
+            inside = (codes == code) & ~certain
+            m = int(inside.sum())
+            if m == 1:
+                return replace(found, low=-math.inf, high=math.inf, note="one drawn query shows no variance")
+            if m > 1:
+                about = float((left[inside] * given[inside]).sum() / left[inside].sum())
+                errors = self.weight[inside] / self.weight.sum() * (given[inside] - about)
+                parts.append(m / (m - 1) * float((left[inside] * errors**2).sum()))
+                freedom.append(m - 1)
+        variance = sum(parts)
+        if variance == 0:
+            return replace(found, low=found.estimate, high=found.estimate)
+        df = variance**2 / sum(part**2 / free for part, free in zip(parts, freedom, strict=True))
+        reach = t_quantile(level, df) * math.sqrt(variance)
+        return replace(found, low=found.estimate - reach, high=found.estimate + reach, note="")
 
     def design(self) -> Design:
         """Return weights and strata for intervals, tests and power."""
+        return Design.of(self.weight.size, weights=self.weight, strata=self._joined(np.ones(self.weight.size, np.bool_)).tolist())
+
+    def _joined(self, counted: BoolArray) -> IntArray:
+        """Code of each query's stratum; strata with a single counted query are joined with the next one that has some."""
         names = list(dict.fromkeys(self.stratum))
         codes = np.array([names.index(one) for one in self.stratum], np.int64)
         for code in range(len(names)):  # a stratum of one shows no variance
-            if int((codes == code).sum()) == 1:
-                others = [other for other in np.unique(codes).tolist() if other != code]
+            if int((counted & (codes == code)).sum()) == 1:
+                others = [other for other in np.unique(codes[counted]).tolist() if other != code]
                 if others:
                     codes[codes == code] = min(others, key=lambda other: abs(other - code))
-        return Design.of(self.weight.size, weights=self.weight, strata=codes.tolist())
+        return codes
 
     def _checked(self, values: npt.ArrayLike) -> FloatArray:
         given = np.asarray(values, np.float64)
@@ -124,7 +176,8 @@ class QuerySample:
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record."""
         return {
-            "traffic": self.traffic_total, "design_effect": self.design_effect, "strata": [asdict(one) for one in self.strata],
+            "traffic": self.traffic_total, "design_effect": self.design_effect, "sampling_effect": self.sampling_effect,
+            "strata": [asdict(one) for one in self.strata],
             "queries": self.rows(),
         }  # fmt: skip
 
@@ -375,7 +428,7 @@ class LabelBudget:
     cost, weeks : float
         Cost, and weeks of labelling.
     half_width : float or None
-        Half of the width of the interval of a mean, or of a mean difference, with the weights of the sample.
+        Half of the width of the interval of a mean, or of a mean difference, over the traffic; see `QuerySample.interval`.
 
     Examples
     --------
@@ -391,7 +444,13 @@ class LabelBudget:
 
 
 def label_budgets(
-    n_queries: Sequence[int], cost: LabelCost, *, sd: float, design_effect: float = 1.0, level: float = 0.95
+    n_queries: Sequence[int],
+    cost: LabelCost,
+    *,
+    sd: float,
+    design_effect: float = 1.0,
+    sampling_effect: float | None = None,
+    level: float = 0.95,
 ) -> list[LabelBudget]:
     """Compute cost, time and precision for numbers of queries.
 
@@ -404,7 +463,10 @@ def label_budgets(
     sd : float
         Standard deviation over queries, of the values or of the differences of two systems, from earlier judgments.
     design_effect : float
-        Of the weights: see `QuerySample.design_effect`; the precision is that of ``n / design_effect`` queries.
+        Of the weights: see `QuerySample.design_effect`; the precision is that of ``n / design_effect`` queries, as a sample of infinitely
+        many.
+    sampling_effect : float, optional
+        See `QuerySample.sampling_effect`; it takes the place of `design_effect` for a sample of finitely many queries.
     level : float
         Confidence level, in (0, 1).
 
@@ -423,11 +485,12 @@ def label_budgets(
     0.0595
     """
     effect = number_option("design_effect", design_effect, 1, 1e6)
-    spread = number_option("sd", sd, 0, 1e6) * math.sqrt(effect)
+    sampling = effect if sampling_effect is None else number_option("sampling_effect", sampling_effect, 0, 1e6)
+    error = number_option("sd", sd, 0, 1e6) * math.sqrt(sampling)
     found = []
     for number in n_queries:
         n = int(number_option("n_queries", number, 2, 1e9))
         plan = cost.of(n)
-        width = half_width(n, spread, level=level) if spread else 0.0
+        width = half_width(n, error, level=level) if error else 0.0
         found.append(LabelBudget(n, plan.labels, plan.cost, plan.weeks, float(width)))
     return found

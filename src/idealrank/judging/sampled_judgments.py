@@ -17,6 +17,8 @@ from idealrank.stats.intervals import Interval, mean_interval
 
 SampledMeasure: TypeAlias = Literal["infAP", "xinfAP", "infNDCG", "statAP", "DCG"]
 SAMPLED_MEASURES: tuple[SampledMeasure, ...] = get_args(SampledMeasure)
+LARGEST_SHORTFALL = 0.05
+"""Shortfall of an estimate beyond which it has no interval; see `SampledJudgments.shortfall`."""
 _EPSILON = 0.00001  # added to the relevant documents above a rank; to the sampled ones three of it (sample_eval.pl) or two (trec_eval)
 _MOST = 1000  # ranks that sample_eval.pl reads
 
@@ -157,6 +159,32 @@ class SampledJudgments:
         return sum(int(one.sampled.sum()) for one in self.queries.values())
 
     @property
+    def relevant_per_query(self) -> float:
+        """Sampled documents that are relevant (grade above 0), mean over the queries."""
+        return float(np.mean([(one.gain > 0).sum() for one in self.queries.values()]))
+
+    @property
+    def n_without_relevant(self) -> int:
+        """Number of queries without a relevant document in the sample; their values are 0."""
+        return sum(not (one.gain > 0).any() for one in self.queries.values())
+
+    @property
+    def shortfall(self) -> float:
+        """Share by which estimates of AP and nDCG are about too low, from 0 to 1.
+
+        It is ``x / (1 + x)``. Here x is the estimated share of relevant documents that were not
+        sampled, divided by the mean number of sampled relevant documents of a query. It is 0 if all
+        pooled documents were judged, and 1 if no sampled document is relevant. In the simulation of
+        the guide, inferred AP is too low by about this share, and inferred nDCG by about half of it.
+        """
+        seen = self.relevant_per_query * len(self.queries)
+        if not seen:
+            return 0.0 if self.n_sampled == self.n_pooled else 1.0
+        known = sum(float((1 / one.probability[one.gain > 0]).sum()) for one in self.queries.values())
+        ratio = max(1 - seen / known, 0.0) / self.relevant_per_query
+        return ratio / (1 + ratio)
+
+    @property
     def n_pooled(self) -> int:
         """Number of pooled documents."""
         return sum(len(one.documents) for one in self.queries.values())
@@ -195,9 +223,13 @@ class SampledEstimate:
     values : float64 array, shape (n_queries,)
         Estimate of each query; 0 where the run does not answer it.
     interval : Interval
-        Mean with its t interval over queries, which covers the sampling of documents, too; undefined ends for one query.
+        Mean with its t interval over queries, which covers the sampling of documents, too. None for one query, and if
+        `shortfall` is above `LARGEST_SHORTFALL`: the interval would exclude the true value too often.
     sampling_se : float or None
         Standard error of the mean by the sampling of documents alone, for these queries; None where no formula is exact.
+    shortfall : float
+        Share by which the estimate, or the difference, is about too small; see
+        `SampledJudgments.shortfall`. 0 for DCG, which is unbiased.
 
     Examples
     --------
@@ -212,6 +244,16 @@ class SampledEstimate:
     values: FloatArray
     interval: Interval | None
     sampling_se: float | None
+    shortfall: float = 0.0
+
+    @property
+    def is_biased(self) -> bool:
+        """True if too few relevant documents were sampled for an interval.
+
+        With 250 queries and a sample of 15 %, intervals of level 95 % would contain a difference of xinfAP
+        in 5 to 50 % of cases.
+        """
+        return self.shortfall > LARGEST_SHORTFALL
 
     @property
     def mean(self) -> float:
@@ -224,6 +266,7 @@ class SampledEstimate:
         return {
             "run": self.run, "measure": self.measure, "mean": self.mean, "low": low, "high": high,
             "sampling_se": None if self.sampling_se is None else finite(self.sampling_se),
+            "shortfall": self.shortfall,
             "queries": dict(zip(self.query_ids, self.values.tolist(), strict=True)),
         }  # fmt: skip
 
@@ -277,8 +320,9 @@ def sampled_estimate(
 
     Notes
     -----
-    Documents outside the pool count as not relevant. A query without a relevant document in the sample has the value 0. For an unbiased
-    estimate that uses grades of a judge for the documents that were not sampled, see `correct_documents`.
+    Documents outside the pool count as not relevant. A query without a relevant document in the sample has the value 0. With few sampled
+    relevant documents, all measures but DCG are therefore too low, and differences too small: `SampledJudgments.shortfall` estimates by
+    how much. For an unbiased estimate that uses grades of a judge for the documents that were not sampled, see `correct_documents`.
 
     References
     ----------
@@ -312,12 +356,14 @@ def sampled_estimate(
     if measure == "DCG":
         pairs = [[listed.get(query, _NOTHING) for listed in lists] for query in sample.queries]
         variance = [_dcg_variance(one, ranks) for one, ranks in zip(sample.queries.values(), pairs, strict=True)]
-    interval = mean_interval(values, level=level) if values.size > 1 else None
+    shortfall = 0.0 if measure == "DCG" else sample.shortfall
+    interval = mean_interval(values, level=level) if values.size > 1 and shortfall <= LARGEST_SHORTFALL else None
     name = f"DCG@{cutoff}" if measure == "DCG" and cutoff is not None else measure
     title = sides[0].name if against is None else f"{sides[0].name} - {sides[1].name}"
     return SampledEstimate(
-        title, name, tuple(sample.queries), values, interval, None if variance is None else float(np.sqrt(sum(variance)) / values.size)
-    )
+        title, name, tuple(sample.queries), values, interval,
+        None if variance is None else float(np.sqrt(sum(variance)) / values.size), shortfall,
+    )  # fmt: skip
 
 
 _NOTHING = np.empty(0, np.int64)

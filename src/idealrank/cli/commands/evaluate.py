@@ -275,7 +275,7 @@ def _write(
     given: dict[str, Any] = {"per_query": per_query, "intervals": means if intervals else [], "slices": slices}
     given |= {"weighted": means if is_weighted else [], "clustered": design.get("clusters") is not None}
     if is_weighted:
-        given["cautions"] = _weights_cautions(evaluations, design)
+        given["cautions"] = _weights_cautions(evaluations, design) + (_sample_cautions(of_queries) if intervals else ())
     _FORMATS.write(layout, path, evaluations, **given, **({} if FORMATS[layout].is_data else {"digits": digits}))
 
 
@@ -283,6 +283,16 @@ def _weights_cautions(evaluations: list[Evaluation], design: Mapping[str, Any]) 
     from idealrank.api.per_query import interval_cautions  # noqa: PLC0415  (SciPy, for those who ask)
 
     return interval_cautions(evaluations, **design)
+
+
+def _sample_cautions(of_queries: "OfQueries | None") -> tuple[str, ...]:
+    """Caution of intervals by the weights of a sample; experiments/sampled_pools.py has their coverage."""
+    if of_queries is None or not of_queries.files.weights_are_of_a_sample:
+        return ()
+    return (
+        f"weights: {of_queries.files.weights_path} has a sample of queries, and these intervals treat it as drawn from infinitely "
+        "many; they contain the mean over the traffic in 98 to 100 % of samples, not in 95 %",
+    )
 
 
 def _means(evaluations: list[Evaluation], design: Mapping[str, Any]) -> "list[Mapping[str, RunMean]]":

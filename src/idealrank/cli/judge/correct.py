@@ -1,6 +1,5 @@
 """`idealrank judge correct`: values of runs from a few human labels and many labels of a judge."""
 
-from itertools import product
 from typing import Any
 
 import click
@@ -10,7 +9,6 @@ from idealrank.cli.format_option import Formats
 from idealrank.cli.judge import label_options
 from idealrank.cli.judge.judge_files import JudgeFiles
 from idealrank.cli.progress import Watch
-from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.io.query_files import read_clusters
 from idealrank.judging import correct_documents, correct_run
@@ -32,9 +30,10 @@ Examples:
   Documents were sampled with other probabilities, in lines QUERY 0 DOCUMENT PROBABILITY:
     idealrank judge correct sample.qrels --judge model=model.qrels neural.run -m DCG@10 --by documents --probability p.txt
 
-The grades of a model alone give a biased value, with an interval that is far too narrow. The corrected value is unbiased for every
+The grades of a model alone give a biased value, with an interval that is far too narrow. The corrected value is nearly unbiased for every
 model, if the human-labelled queries (or documents) were chosen at random. A bad model does no harm: its weight goes to 0, and the human
-labels decide. `worth` is the number of human labels that alone would give the same standard error.
+labels decide. A model that agrees on every human-labelled query is refused: its errors are unknown. `worth` is the number of human labels
+that alone would give the same standard error.
 """
 
 _FORMATS = Formats(
@@ -63,6 +62,12 @@ _FORMATS = Formats(
     type=click.FloatRange(0, 1),
     help="Weight of the judge.  [default: the weight with the smallest standard error; 1 with --by documents]",
 )
+@click.option(
+    "--largest-error",
+    metavar="E",
+    type=click.FloatRange(0),
+    help="Largest error of the judge on one query, seen or not.  [default: range of the values]",
+)
 @label_options.clusters
 @label_options.level
 @options.digits
@@ -80,6 +85,7 @@ def correct(
     by: str,
     probability_path: str | None,
     weight: float | None,
+    largest_error: float | None,
     cluster_path: str | None,
     confidence: float,
     digits: int | None,
@@ -98,22 +104,37 @@ def correct(
         raise OptionError("--probability: found it with --by queries, expected --by documents")
     if by == "documents" and cluster_path is not None:
         raise OptionError("--cluster: found it with --by documents, which takes queries as its clusters; expected --by queries")
+    if by == "documents" and largest_error is not None:
+        raise OptionError("--largest-error: found it with --by documents, whose weight is not tuned; expected --by queries")
     files = JudgeFiles.of(qrels, judge_texts, runs, table_texts, inputs, output_path, cluster_path, probability_path)
     convention, watch = options.parse_convention(convention_text), Watch()
     human, labels, systems = files.read(convention, watch)
     chances = inputs.open_judge(probability_path, convention)
     clusters = None if cluster_path is None else read_clusters(cluster_path)
-    ranked = list(systems.values())
-    sides = [(one, None) for one in ranked] + ([(ranked[1], ranked[0])] if len(ranked) == 2 else [])
+    *before, run = systems.values()
+    against = before[0] if before else None
+    shared: dict[str, Any] = {"convention": convention, "confidence": confidence}
 
-    def value(name: str, run: Run, against: Run | None) -> CorrectedValue:
-        shared: dict[str, Any] = {"against": against, "convention": convention, "confidence": confidence}
-        if by == "queries":
-            mean = correct_run(human, labels[name], run, measure_text, clusters=clusters, weight=weight, **shared)
-            return CorrectedValue.of_run(name, mean)
+    def by_queries(name: str) -> list[CorrectedValue]:
+        found = correct_run(
+            human, labels[name], run, measure_text, against=against, clusters=clusters, weight=weight, largest_error=largest_error, **shared
+        )
+        return [CorrectedValue.of_run(name, one) for one in (*found.sides, found)]
+
+    def by_documents(name: str) -> list[CorrectedValue]:
         weighted = 1.0 if weight is None else weight
-        found = correct_documents(human, labels[name], run, measure_text, probability=chances, weight=weighted, **shared)
-        return CorrectedValue.of_documents(name, run.name, "" if against is None else against.name, found)
+        sides = [(run, None)] if against is None else [(against, None), (run, None), (run, against)]
+        return [
+            CorrectedValue.of_documents(
+                name,
+                one.name,
+                "" if other is None else other.name,
+                correct_documents(human, labels[name], one, measure_text, against=other, probability=chances, weight=weighted, **shared),
+            )
+            for one, other in sides
+        ]
 
-    values = watch.run("corrected", lambda _: [value(name, *side) for side, name in product(sides, labels)])
+    corrected = by_queries if by == "queries" else by_documents
+    by_judge = watch.run("corrected", lambda _: [corrected(name) for name in labels])
+    values = [value for row in zip(*by_judge, strict=True) for value in row]
     _FORMATS.write(layout, output_path, values, digits)

@@ -1,6 +1,7 @@
 """`idealrank judge draw`: which queries to label, with their weights, and what a budget buys."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 import click
 
@@ -8,9 +9,9 @@ from idealrank.cli import console, options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.judge.judge_files import named_texts
 from idealrank.cli.progress import Watch
-from idealrank.errors import OptionError, shown
+from idealrank.errors import InputError, OptionError, shown
 from idealrank.io.query_files import read_clusters, read_traffic
-from idealrank.judging import LabelCost, QuerySample, label_budgets, sample_queries
+from idealrank.judging import LabelBudget, LabelCost, QuerySample, label_budgets, sample_queries
 
 _EPILOG = """\
 Examples:
@@ -101,15 +102,28 @@ def draw(
         number = cost.queries_for(budget) - sum(take.values())
         if number < 1:
             raise OptionError(f"--budget {budget:g}: pays for no query beside the queries of --take, expected more, or a lower price")
-    found = watch.run(
-        "sample", lambda _: sample_queries(requests, number, tail=tail, head_traffic=head_traffic, strata=kinds, take=take, seed=seed)
-    )
+
+    def sample(size: int) -> QuerySample:
+        return sample_queries(requests, size, tail=tail, head_traffic=head_traffic, strata=kinds, take=take, seed=seed)
+
+    found = watch.run("sample", lambda _: sample(number))
     drawn, known = len(found.query_ids), sum(one.n_queries for one in found.strata)
     of_count = f"the {number:,} of {'--count' if count is not None else 'the default'}"
     _tell_few(found, number, take, of_count if budget is None else f"the {number:,} that --budget {budget:g} pays for")
     sizes = sorted({size for factor in _FACTORS if (size := min(max(2, round(drawn * factor)), known)) > 1})
-    plans = label_budgets(sizes, cost, sd=sd, design_effect=max(1.0, found.design_effect))
+    taken = sum(one.n_sampled for one in found.strata if one.name in take)
+    plans = []
+    for size in sizes:
+        like = found
+        with suppress(InputError):  # too few for every stratum: the weights of the sample asked for are the nearest
+            like = sample(max(size - taken, 1))
+        plans.append(_plan(size, like, cost, sd))
     _FORMATS.write(layout, output_path, found, plans, sd)
+
+
+def _plan(size: int, sample: QuerySample, cost: LabelCost, sd: float) -> LabelBudget:
+    """Cost and precision of a number of queries, by the weights of such a sample."""
+    return label_budgets([size], cost, sd=sd, sampling_effect=sample.sampling_effect)[0]
 
 
 def _tell_few(found: QuerySample, number: int, take: Mapping[str, int], asked: str) -> None:

@@ -265,10 +265,14 @@ def _gold(store: LabelStore, raters: list[str]) -> list[str]:
 
 
 def _agreement(store: LabelStore, numbers: list[int], grades: Any) -> dict[str, str] | None:
-    """Agreement on pairs that two people or more graded; None without any."""
+    """Agreement on pairs that two people or more graded, without gold questions; None without any.
+
+    `judge agreement` of the written grades counts the same pairs: gold questions are not written.
+    """
     if grades.shape[1] < 2:
         return None
-    rows = np.flatnonzero((~np.isnan(grades)).sum(axis=1) >= 2)
+    is_gold = np.array([store.key(number) in store.plan.gold for number in numbers], np.bool_)
+    rows = np.flatnonzero(((~np.isnan(grades)).sum(axis=1) >= 2) & ~is_gold)
     if not rows.size:
         return None
     queries = [store.key(numbers[row])[0] for row in rows]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from idealrank.data.interchange import finite
 from idealrank.judging import CorrectedDocuments, CorrectedRun
+from idealrank.judging.correction import MIN_DISAGREEMENTS
 from idealrank.reports.table.cells import Column, Table, interval_cell, number_cell
 from idealrank.reports.table.digits import decimals, number
 from idealrank.reports.table.forms import parts_markdown
@@ -46,6 +47,18 @@ class CorrectedValue:
         Degrees of freedom and confidence level.
     n_partly : int
         Documents of human-labelled queries that only the judge graded.
+    n_disagreements : int or None
+        Human-labelled queries (clusters) on which the judge's value differs; None by documents.
+    refused : bool
+        True if there are too few disagreements to give the judge a weight.
+    largest_error : float
+        Error of the judge on one query that the interval allows for; NaN by documents.
+    n_uncommon : int or None
+        Human-labelled queries whose value differs from the most common one; None by documents.
+    is_rare : bool
+        True if nearly all human values are equal.
+    target : {"mean", "ratio of sums"}
+        What is estimated; by queries the mean.
 
     Examples
     --------
@@ -76,6 +89,12 @@ class CorrectedValue:
     df: float
     confidence: float
     n_partly: int = 0
+    n_disagreements: int | None = None
+    refused: bool = False
+    largest_error: float = math.nan
+    n_uncommon: int | None = None
+    is_rare: bool = False
+    target: str = "mean"
 
     @classmethod
     def of_run(cls, judge: str, one: CorrectedRun) -> "CorrectedValue":
@@ -86,6 +105,7 @@ class CorrectedValue:
             found.human_error, found.standard_error, _ends(found.interval, found.standard_error),
             _ends(found.human_interval, found.human_error), found.weight, found.n_labelled,
             found.n_judge_only, found.effective_labels, found.df, found.confidence, one.n_partly,
+            found.n_disagreements, found.refused, found.largest_error, found.n_uncommon, found.is_rare,
         )  # fmt: skip
 
     @classmethod
@@ -95,6 +115,7 @@ class CorrectedValue:
             judge, run, against, found.measure, "documents", found.human_estimate, found.judge_estimate, found.estimate, found.human_error,
             found.standard_error, _ends(found.interval, found.standard_error), (math.nan, math.nan), 1.0, found.n_labelled,
             found.n_documents - found.n_labelled, found.effective_labels, found.df, found.confidence,
+            target=found.target,
         )  # fmt: skip
 
     @property
@@ -174,6 +195,23 @@ def _said(value: CorrectedValue, places: int) -> Iterator[str]:
             f"warning: {value.title}: the {value.n_labelled:,} human-labelled {value.by} show no variation, which says nothing of the "
             "error; there is no interval."
         )
+    if value.refused:
+        yield (
+            f"warning: {value.title}: {value.judge} and the human labels differ on {value.n_disagreements:,} of {value.n_labelled:,} "
+            f"queries; to know the judge's errors, at least {MIN_DISAGREEMENTS} disagreement is needed. The judge is refused: its weight "
+            "is 0. Label more queries, or choose a weight with --weight; the interval then allows for unseen errors."
+        )
+    if value.is_rare and value.shows_variation:
+        yield (
+            f"warning: {value.title}: human values other than the most common one: {value.n_uncommon:,} of {value.n_labelled:,}. With so "
+            f"few, an interval contains the true value less often than in {100 * value.confidence:g} % of samples: label more queries."
+        )
+    if value.target != "mean":
+        yield (
+            f"warning: {value.measure} by documents is the sum of DCG over the sum of ideal DCG of all queries, not the mean of "
+            f"{value.measure} that evaluate prints. With few sampled documents it is biased, and its interval contains it less "
+            f"often than in {100 * value.confidence:g} % of samples. For the mean, label whole queries (--by queries)."
+        )
     if value.n_partly:
         yield (
             f"warning: {value.judge} graded {value.n_partly:,} documents of human-labelled queries that no human graded. They count as "
@@ -185,7 +223,9 @@ def _notes(one: CorrectedValue) -> list[str]:
     if one.by == "queries":
         phrases = [
             "corrected: weight times the judge's mean where no human looked, plus the mean of human less weighted judge where one did",
-            f"interval: t with {one.df:g} degrees" if math.isfinite(one.df) else "interval: normal",
+            "weight: of two runs, one weight, which is tuned for their difference",
+            (f"interval: t with {one.df:g} degrees" if math.isfinite(one.df) else "interval: normal")
+            + f", with room for unseen errors of the judge up to {one.largest_error:.3g} on a query",
             "worth: queries with human labels that alone would give this standard error",
             "the human-labelled queries must be a random sample of all",
         ]
@@ -194,7 +234,6 @@ def _notes(one: CorrectedValue) -> list[str]:
             "corrected: the judge's gain of every document, plus human less judge over the probability of being sampled",
             f"interval: t with {one.df:g} degrees",
             "worth: sampled human grades that alone would be as sure of the value of these queries",
-            "NDCG is the sum of DCG over the sum of ideal DCG, of all queries together",
         ]
     return ["method", *wrapped("; ".join(phrases))]
 
@@ -217,7 +256,9 @@ _FIELDS = {
     "judge": "judge", "run": "run", "against": "against", "measure": "measure", "by": "by", "human": "human", "judge_alone": "judge_alone",
     "corrected": "corrected", "standard_error": "error", "human_standard_error": "human_error", "weight": "weight",
     "labelled": "n_labelled", "judge_only": "n_other", "effective_labels": "effective", "df": "df", "level": "confidence",
-    "partly_labelled": "n_partly", "verdict": "verdict",
+    "partly_labelled": "n_partly", "verdict": "verdict", "disagreements": "n_disagreements", "judge_refused": "refused",
+    "largest_error": "largest_error", "uncommon_values": "n_uncommon", "rare_values": "is_rare",
+    "target": "target",
 }  # fmt: skip
 
 
@@ -258,4 +299,6 @@ def corrected_rows(values: Sequence[CorrectedValue], digits: int | None = None) 
 
 
 def _csv_text(cell: object) -> str:
-    return number_text(cell) if isinstance(cell, float) else str(cell)
+    if isinstance(cell, float):
+        return number_text(cell)
+    return "" if cell is None else str(cell)

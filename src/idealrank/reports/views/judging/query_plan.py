@@ -80,7 +80,9 @@ def _notes(sd: float | None) -> list[str]:
     if sd is None:
         return ["method", *wrapped(phrases[0])]
     phrases += [
-        f"interval +-: half of the width of the 95 % interval at a standard deviation of {sd:g} over queries, with these weights",
+        f"interval +-: half of the width of the 95 % interval at a standard deviation of {sd:g} over queries",
+        "it is about the mean over this traffic, to which queries that are taken for certain add no error",
+        "intervals of evaluate --weights do not know which are certain; they are wider, and contain the mean in 98 to 100 % of samples",
         "the power for a difference depends on how many queries change: compare states it from judgments of both runs",
     ]
     return ["method", *wrapped("; ".join(phrases))]

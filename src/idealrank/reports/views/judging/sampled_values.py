@@ -37,7 +37,20 @@ def sampled_parts(found: Sequence[SampledEstimate], sample: SampledJudgments, *,
     ]
     if any(one.sampling_se is not None for one in found):
         columns.append(Column("error by sampling", "number", lambda one: number_cell(one.sampling_se, places)))
-    return [filled(opening), Table.of(columns, found), _notes(found)]
+    return [filled(opening), Table.of(columns, found), *_warnings(found, sample), _notes(found)]
+
+
+def _warnings(found: Sequence[SampledEstimate], sample: SampledJudgments) -> list[Part]:
+    """Warn of too few relevant documents in the sample; DCG is unbiased."""
+    biased = dict.fromkeys(one.measure for one in found if one.is_biased)
+    if not biased:
+        return []
+    text = (
+        f"warning: the sample has {sample.relevant_per_query:.1f} relevant documents per query, and none in {sample.n_without_relevant:,} "
+        f"of {len(sample.queries):,} queries, which count 0. {', '.join(biased)}: up to about {sample.shortfall:.0%} too low, with "
+        "differences too small; there is no interval. Sample more documents, or estimate DCG (-m DCG), which is unbiased."
+    )
+    return [filled(text)]
 
 
 def _interval(one: SampledEstimate, places: int) -> Cell:
@@ -79,6 +92,7 @@ def sampled_json(found: Sequence[SampledEstimate], sample: SampledJudgments, *, 
     """
     record = {
         "version": __version__, "schema": SCHEMA, "n_pooled": sample.n_pooled, "n_sampled": sample.n_sampled,
+        "relevant_per_query": sample.relevant_per_query, "queries_without_relevant": sample.n_without_relevant,
         "estimates": [one.as_dict() for one in found],
     }  # fmt: skip
     return json.dumps(record, indent=2) + "\n"
