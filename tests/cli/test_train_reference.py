@@ -80,7 +80,7 @@ def test_train_writes_the_reference_values(tmp_path: Path, say: Callable[..., Sa
     config = {
         "data": {"train": "rank.train", "test": "rank.test"},
         "model": {"library": "lightgbm", "rounds": 20, "params": reference()["params"]},
-        "evaluation": {"measures": list(TEXTS.values())},
+        "evaluation": {"measures": list(TEXTS.values()), "convention": "lightgbm"},
         "output": "out",
     }
     (tmp_path / "ranker.json").write_text(json.dumps(config), encoding="utf-8")

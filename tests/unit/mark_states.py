@@ -103,6 +103,7 @@ class Case(NamedTuple):
     sliced: bool
     baseline: bool
     labels: LabelKind
+    rate_known: bool = True
 
     def __str__(self) -> str:
         parts = [self.state, f"{self.runs} runs", "up" if self.direction > 0 else "down"]
@@ -185,6 +186,7 @@ def built(row: Difference, case: Case) -> Difference:
     return replace(
         row, basis=basis, judge=judge, slices=slices, p_equivalence=equivalence, tipping=None,
         tipping_reason=None, unjudged_a=0.1, unjudged_b=0.857, queries_needed=None,
+        error_rate_known=case.rate_known,
     )  # fmt: skip
 
 

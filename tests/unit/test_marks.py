@@ -281,6 +281,17 @@ def test_every_form_of_a_comparison_says_its_state(case: Case) -> None:
         check(case)
 
 
+@pytest.mark.parametrize("rate_known", [True, False])
+def test_a_verdict_of_unknown_error_rate_has_its_caution_in_every_form(rate_known: bool) -> None:
+    case = Case("better", 2, 1, companion=False, sliced=False, baseline=False, labels="complete", rate_known=rate_known)
+    compared = comparison_of(case)
+    (pair, row), *_ = compared.rows()
+    for text in (markup.comparison_markdown(compared), markup.comparison_latex(compared)):
+        assert ("queries to know the error rate of" in " ".join(text.split())) == (not rate_known)
+    assert {cell.mark for cell in column_of(pair_grid(pair), "verdict")} == {"" if rate_known else "!"}
+    assert row.as_dict()["error_rate_known"] == rate_known
+
+
 def test_the_cases_have_every_trait_with_every_state() -> None:
     assert len(CASES) >= 40
     for state in STATES:

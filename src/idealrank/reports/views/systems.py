@@ -209,7 +209,7 @@ def _method(found: SystemComparison) -> MethodLines:
     phrases += JUDGED[found.judgments]
     phrases.append("training: share of the variance of the difference")
     phrases.append("rest: interaction of model and query")
-    phrases.append("detectable: the smallest true difference, in changes like those seen, that these runs and queries find 80% of the time")
+    phrases.append("detectable: the smallest true difference, in changes like the ones seen, found 80% of the time")
     return MethodLines(["method", *wrapped("; ".join(phrases))], "t test over models and queries", *JUDGED[found.judgments])
 
 
