@@ -308,3 +308,27 @@ def test_a_share_that_was_played_is_graded_like_seconds(say: Say, tmp_path: Path
     options = ["--actions", "none=0,click=1", "--dwell", "0.3=2,0.9=4", "--columns", "dwell=played", "--least", "1"]
     said = say("clicks", "grade", "played.csv", *options, cwd=tmp_path)
     assert said.out.splitlines() == ["q clicks-actions a 4", "q clicks-actions b 2", "q clicks-actions c 0"]
+
+
+@pytest.mark.parametrize("command", ["validate", "propensity --resamples 5", "grade --least 5"])
+def test_the_user_of_a_log_may_have_any_column(command: str, say: Say, folder: Path) -> None:
+    header, _, rows = (folder / "log.csv").read_text(encoding="utf-8").partition("\n")
+    name = next(one for one in header.split(",") if one.startswith("user"))
+    (folder / "own.csv").write_text(f"{header.replace(name, 'customer')}\n{rows}", encoding="utf-8")
+    word, *options = command.split()
+    usual = say("clicks", word, "log.csv", *options, cwd=folder)
+    named = say("clicks", word, "own.csv", *options, "--columns", "user=customer", cwd=folder)
+    both = say("clicks", word, "own.csv", *options, "--columns", "user=customer,query=query", cwd=folder)
+    assert (named.code, both.code) == (0, 0)
+    assert named.out == both.out == usual.out
+
+
+def test_a_role_of_judgments_is_none_of_a_click_log(say: Say, folder: Path) -> None:
+    for columns, expected in (
+        ("item=document", "found the role 'item', expected some of session, query, document, rank, click, user"),
+        ("user=a,user=b", "found a role twice, expected each once"),
+        ("user", "expected ROLE=NAME,... with roles among session, query"),
+    ):
+        said = say("clicks", "validate", "log.csv", "--columns", columns, cwd=folder)
+        assert said.code == 2
+        assert expected in " ".join(said.err.split())
