@@ -92,7 +92,8 @@ def test_affine_corrections_order_rankers_where_propensities_do_not() -> None:
 
 def test_a_model_without_trust_finds_other_propensities() -> None:
     log = log_of(truth(1), 60_000, 2)
-    wrong = PBM(100).fit(log).relative_propensity
+    with pytest.warns(IdealrankWarning, match="standard errors from the method all-pairs"):
+        wrong = PBM().fit(log).relative_propensity
     assert (np.abs(wrong - SEEN)[1:] > 0.03).all()
 
 

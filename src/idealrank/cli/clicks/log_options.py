@@ -47,7 +47,12 @@ _REDACT: tuple[Decorator, ...] = (
     click.option("--redact-key", "key_path", metavar="FILE", help="File with a secret key of 16 to 64 bytes; hashes then use the key."),
 )  # fmt: skip
 iterations: Decorator = click.option(
-    "--iterations", metavar="N", type=click.IntRange(0), default=50, show_default=True, help="Number of expectation-maximisation steps."
+    "--iterations",
+    metavar="N",
+    type=click.IntRange(0),
+    default=500,
+    show_default=True,
+    help="Largest number of steps of the fit; a warning says if it has not converged.",
 )
 METHODS = ("em", "all-pairs", "pivot", "trust")
 method: Decorator = click.option(

@@ -32,7 +32,7 @@ def propensity_parts(found: Propensities) -> list[Part]:
         Column("perplexity", "number", lambda rank: number_cell(float(found.perplexity[rank]), _RANK_PLACES)),
     ]
     notes = [
-        "propensity: how often a rank is examined, divided by that of the first; position-based model, expectation maximisation",
+        "propensity: how often a rank is examined, divided by that of the first; position-based model, maximum likelihood",
         "intervals: bootstrap over queries; perplexity: on lists that the model has not seen, 1 for certainty, 2 for a coin",
     ]
     bias = f"the same documents are clicked {found.position_bias:.3g} times as often at the first rank as at the last"
