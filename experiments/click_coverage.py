@@ -32,6 +32,7 @@ from idealrank.clicks import (
     novelty,
     parameter_intervals,
     preference,
+    propensities,
     simulate,
     slate_value,
     trust_propensities,
@@ -245,23 +246,52 @@ def random_lists(rng: np.random.Generator, n: int, queries: int, model: str = "p
     return simulate(rng.beta(2, 2, (queries, 5)), n, ranks=3, model=model, noise=0.3, policy="random", rng=rng)  # type: ignore[arg-type]
 
 
-@case("propensity by em", 0.9, 0.97, "a bootstrap over 60 queries, with 60 replicates, is somewhat short")
+@case("propensity by em", breaks="documents keep their ranks, or have few clicks: a caution says so")
 def by_em(rng: np.random.Generator) -> tuple[Interval, float]:
-    low, high = PBM(100).fit(random_lists(rng, 4000, 60)).propensity_intervals(n_resamples=60, rng=rng)[2]
+    low, high = PBM().fit(random_lists(rng, 4000, 60)).propensity_intervals(n_resamples=60, rng=rng)[2]
     return (float(low), float(high)), float(RANKS[2])
 
 
-@case("propensity, harvested", 0.9, 0.97, "a bootstrap over 80 queries is somewhat short")
+@case("propensity, harvested", breaks="rankers are assigned by user or time")
 def by_harvest(rng: np.random.Generator) -> tuple[Interval, float]:
     low, high = harvested_propensities(random_lists(rng, 4000, 80), method="pivot", n_resamples=60, rng=rng).intervals[2]
     return (float(low), float(high)), float(RANKS[2])
 
 
-@case("slope under trust bias", 0.92, 0.97, "percentiles of a ratio, over 100 queries")
+@case("slope under trust bias", 0.95, 1.0, "holds for all ranks together: wider at each of them")
 def by_trust(rng: np.random.Generator) -> tuple[Interval, float]:
     slopes = RANKS * (1 - NOISE)
     low, high = trust_propensities(random_lists(rng, 8000, 100, "trust"), n_resamples=200, rng=rng).slope_intervals[2]
     return (float(low), float(high)), float(slopes[2] / slopes[0])
+
+
+def all_held(intervals: np.ndarray, truth: np.ndarray) -> tuple[Interval, float]:
+    """Return 0 and an interval around it if all intervals hold the truth, and another one if not."""
+    held = (intervals[:, 0] <= truth) & (truth <= intervals[:, 1])
+    return ((-1.0, 1.0) if held.all() else (1.0, 2.0)), 0.0
+
+
+@case("propensity of the last rank, as by `clicks propensity`", breaks="documents have few clicks: a caution says so")
+def by_default(rng: np.random.Generator) -> tuple[Interval, float]:
+    log = simulate(rng.beta(2, 6, (40, 12)), 8000, ranks=6, rng=rng)
+    low, high = propensities(log, n_resamples=60, rng=rng).intervals[5]
+    return (float(low), float(high)), 1 / 6
+
+
+@case(
+    "offsets of ten ranks without trust bias", 0.9, 0.97, "sums over 133 queries are not quite normal: trust bias in 1 of 13 logs without"
+)
+def no_trust(rng: np.random.Generator) -> tuple[Interval, float]:
+    attractive = rng.beta(2, 6, (133, 14))
+    log = simulate(attractive, 15_000, ranks=10, scores=2 * attractive + rng.normal(0, 0.7, attractive.shape), rng=rng)
+    return all_held(trust_propensities(log, n_resamples=200, rng=rng).offset_intervals, np.zeros(10))
+
+
+@case("offsets under trust bias", breaks="documents attract alike, or have few clicks: a caution says so")
+def offsets(rng: np.random.Generator) -> tuple[Interval, float]:
+    found = trust_propensities(random_lists(rng, 8000, 100, "trust"), n_resamples=200, rng=rng)
+    slopes, mistaken = RANKS * (1 - NOISE), RANKS * NOISE
+    return all_held(found.offset_intervals, mistaken - slopes / slopes[0] * mistaken[0])
 
 
 # --- parameters of click models -------------------------------------------------------------------------------------------------
@@ -306,14 +336,14 @@ def truth_of_first(log: Sessions, truth: np.ndarray) -> float:
 
 @case("PBM, examination by information", breaks="documents keep their ranks, or have a handful of impressions")
 def pbm_information(rng: np.random.Generator) -> tuple[Interval, float]:
-    found = parameter_intervals(PBM(300), random_lists(rng, 4000, 60)).examination
+    found = parameter_intervals(PBM(), random_lists(rng, 4000, 60)).examination
     assert found is not None
     return (float(found[2, 0]), float(found[2, 1])), float(RANKS[2])
 
 
 @case("UBM, examination below a click", breaks="the same, and few clicks above others")
 def ubm_information(rng: np.random.Generator) -> tuple[Interval, float]:
-    found = parameter_intervals(UBM(300), browsed_lists(rng)).examination
+    found = parameter_intervals(UBM(), browsed_lists(rng)).examination
     assert found is not None
     return (float(found[2, 1, 0]), float(found[2, 1, 1])), float(LATER[2, 1] / LATER[0, 0])
 
@@ -345,9 +375,23 @@ def sdbn_shares(rng: np.random.Generator) -> tuple[Interval, float]:
 @case("DBN, continuation", 0.9, 0.97, "a bootstrap with 60 replicates is somewhat short")
 def dbn_continuation(rng: np.random.Generator) -> tuple[Interval, float]:
     log, _ = read_lists(rng, 600, 2, GOES_ON, 0.5)
-    found = parameter_intervals(DBN(30), log, n_resamples=60, rng=rng).continuation
+    found = parameter_intervals(DBN(), log, n_resamples=60, rng=rng).continuation
     assert found is not None
     return (float(found[0, 0]), float(found[0, 1])), GOES_ON
+
+
+@case("DBN, attractiveness", 0.0, 0.93, "percentiles of few impressions: a caution says so")
+def dbn_attractiveness(rng: np.random.Generator) -> tuple[Interval, float]:
+    log, truth = read_lists(rng, 600, 2, GOES_ON, 0.5)
+    return of_first(parameter_intervals(DBN(), log, n_resamples=60, rng=rng).attractiveness), truth_of_first(log, truth)
+
+
+@case("DBN, satisfaction", 0.0, 0.93, "percentiles of few clicks, which end at 0 and 1: a caution says so")
+def dbn_satisfaction(rng: np.random.Generator) -> tuple[Interval, float]:
+    log, _ = read_lists(rng, 600, 2, GOES_ON, 0.5)
+    found = parameter_intervals(DBN(), log, n_resamples=60, rng=rng).satisfaction
+    assert found is not None
+    return of_first(found), 0.5
 
 
 # --- tests with users -----------------------------------------------------------------------------------------------------------

@@ -167,8 +167,8 @@ def trust_parts(found: TrustPropensities) -> list[Part]:
         verdict = "the log cannot tell whether there is trust bias"
     said = (
         "a document with the click rate m at the first rank has slope * m + offset here; without trust bias, offsets are 0 and slopes are "
-        "propensities; slopes: covariances with the click rate at all other ranks; intervals: bootstrap over queries; documents: that "
-        "stood at this rank, at the first, and at a third"
+        "propensities; slopes: covariances with the click rate at all other ranks; intervals: hold for all "
+        "ranks together, by bootstrap over queries; documents: that stood at this rank, at the first, and at a third"
     )
     return [[f"{found.n_sessions:,} lists, {found.slope.size} ranks: {verdict}"], Table.of(columns, range(found.slope.size)),
             ["method", *wrapped(said)]]  # fmt: skip
