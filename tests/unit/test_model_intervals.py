@@ -135,6 +135,7 @@ def test_a_bootstrap_holds_the_estimates_of_a_dbn() -> None:
     found = parameter_intervals(DBN(), log, n_resamples=30, rng=1)
     assert found.continuation is not None
     assert found.satisfaction is not None
+    assert "satisfaction are too short" in found.cautions[-1]
     low, high = found.continuation[0]
     assert low <= found.fitted.continuation <= high  # type: ignore[attr-defined]
     assert (

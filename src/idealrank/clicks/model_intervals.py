@@ -23,6 +23,11 @@ ClickModel: TypeAlias = PBM | UBM | Cascade | DCM | SDBN | DBN
 
 _MOST_SITUATIONS = 2000  # of a table of 32 MB, which is inverted row by row
 
+_SHORT = (
+    "intervals of attractiveness and satisfaction are too short: in simulated logs with 180 impressions a pair, 95 % intervals held the "
+    "truth in 89 % (attractiveness) and 90 % (satisfaction), and fewer impressions lower both"
+)
+
 
 @dataclass(frozen=True, eq=False)
 class ParameterIntervals:
@@ -163,7 +168,8 @@ def _by_bootstrap(
         warnings.simplefilter("ignore", RuntimeWarning)  # pairs that no replicate has are NaN
         intervals = [np.nanquantile(each, ends, axis=0).T for each in (attractive, satisfied)]
     goes_on = np.tile(np.quantile(onward, ends), (sessions.n_ranks, 1))
-    return ParameterIntervals(fitted, intervals[0], None, intervals[1], goes_on, "bootstrap over sessions", fitted.cautions)
+    cautions = (*fitted.cautions, _SHORT)
+    return ParameterIntervals(fitted, intervals[0], None, intervals[1], goes_on, "bootstrap over sessions", cautions)
 
 
 def _by_information(fitted: FittedPBM | FittedUBM, confidence: float) -> ParameterIntervals:
