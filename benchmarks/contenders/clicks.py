@@ -19,7 +19,8 @@ import numpy as np
 from idealrank.clicks import PBM, UBM, Sessions, ips, simulate
 from idealrank.errors import IdealrankWarning
 
-QUERIES, DOCUMENTS, RANKS, ITERATIONS = 1000, 20, 10, 50
+QUERIES, DOCUMENTS, RANKS = 1000, 20, 10
+PLAIN_STEPS = 3000  # of expectation maximisation
 CLUSTERS, REPLICATES, CLIP = 10_000, 1000, 3.0
 FEW = 2000  # sessions, up to which values are compared
 ESTIMATORS: tuple[tuple[Any, float | None], ...] = (("ips", None), ("snips", None), ("clipped", CLIP))
@@ -41,24 +42,23 @@ def rewards(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     return (rng.random(size) < 0.1).astype(float), target, logged, rng.integers(0, CLUSTERS, size)
 
 
-def propensities(values: np.ndarray) -> Values:
-    return {f"rank {rank}": float(value) for rank, value in enumerate(values, 1)}
-
-
 def pbm(size: int) -> Values:
-    return propensities(PBM(ITERATIONS).fit(sessions(size)).propensity)
+    return model(PBM(), size)
+
+
+def ubm(size: int) -> Values:
+    return model(UBM(), size)
+
+
+def model(chosen: PBM | UBM, size: int) -> Values:
+    """The log-likelihood costs time, so it is computed for few sessions alone."""
+    fitted = chosen.fit(sessions(size))
+    return {"log-likelihood": fitted.log_likelihood(sessions(size))} if size <= FEW else {}
 
 
 def plain_pbm(size: int) -> Values:
     """Examination by the rank alone."""
-    examined, _ = by_results(sessions(size), np.broadcast_to(np.arange(RANKS), (size, RANKS)))
-    return propensities(examined)
-
-
-def ubm(size: int) -> Values:
-    """The log-likelihood costs time, so it is computed for few sessions alone."""
-    fitted = UBM(ITERATIONS).fit(sessions(size))
-    return {"log-likelihood": fitted.log_likelihood(sessions(size))} if size <= FEW else {}
+    return by_results(sessions(size), np.broadcast_to(np.arange(RANKS), (size, RANKS)))
 
 
 def plain_ubm(size: int) -> Values:
@@ -70,24 +70,23 @@ def plain_ubm(size: int) -> Values:
         for rank, click in enumerate(clicks):
             situation[row, rank] = rank * (RANKS + 1) + last
             last = rank + 1 if click else last
-    examined, attracted = by_results(log, situation)
-    clicked = examined[situation] * attracted[log.pair]
-    return {"log-likelihood": float(np.log(np.where(log.clicks, clicked, 1 - clicked)).sum())}
+    return by_results(log, situation)
 
 
-def by_results(log: Sessions, situation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def by_results(log: Sessions, situation: np.ndarray) -> Values:
     """Expectation maximisation over each result of each session: examination by situation, attractiveness by pair."""
     seen = np.maximum(np.bincount(situation.ravel()), 1)
     examined, attracted = np.full(seen.size, 0.5), np.full(len(log.documents), 0.5)
     shown = np.maximum(np.bincount(log.pair.ravel(), minlength=attracted.size), 1)
-    for _ in range(ITERATIONS):
+    for _ in range(PLAIN_STEPS):
         attraction, looked = attracted[log.pair], examined[situation]
-        not_clicked = 1 - looked * attraction
+        not_clicked = np.maximum(1 - looked * attraction, 1e-300)
         is_examined = np.where(log.clicks, 1.0, looked * (1 - attraction) / not_clicked)
         attracts = np.where(log.clicks, 1.0, (1 - looked) * attraction / not_clicked)
         examined = np.bincount(situation.ravel(), is_examined.ravel()) / seen
         attracted = np.bincount(log.pair.ravel(), attracts.ravel(), attracted.size) / shown
-    return examined, attracted
+    clicked = examined[situation] * attracted[log.pair]
+    return {"log-likelihood": float(np.log(np.where(log.clicks, clicked, 1 - clicked)).sum())}
 
 
 def estimates(size: int) -> Values:
@@ -136,7 +135,7 @@ def estimate_rows(size: int) -> Values:
 
 def likelihood(size: int) -> Values:
     """The model and its log-likelihood, of which `pbm` has the model alone."""
-    return {"log-likelihood": PBM(ITERATIONS).fit(sessions(size)).log_likelihood(sessions(size))}
+    return {"log-likelihood": PBM().fit(sessions(size)).log_likelihood(sessions(size))}
 
 
 def write_arrays(path: str, size: int) -> None:

@@ -159,3 +159,12 @@ def test_days_of_a_log_come_from_its_times_too(say: Say, folder: Path) -> None:
 
     assert dated["values"]["clicks"]["novelty"] == timed["values"]["clicks"]["novelty"]
     assert dated["values"]["clicks"]["variance_reduction"] >= 0
+
+
+def test_the_user_of_an_experiment_may_have_any_column(say: Say, folder: Path) -> None:
+    rows = (folder / "experiment.csv").read_text(encoding="utf-8")
+    (folder / "own.csv").write_text(rows.replace("cohort,user,", "cohort,customer,", 1), encoding="utf-8")
+    usual = say("online", "ab", "experiment.csv", cwd=folder)
+    named = say("online", "ab", "own.csv", "--columns", "user=customer", cwd=folder)
+    assert named.code == 0
+    assert named.out == usual.out

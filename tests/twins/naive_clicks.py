@@ -67,9 +67,9 @@ def likelihood(stories: Stories, session: Session, parameters: Parameters) -> fl
     return sum(_probability(facts, parameters) for facts in stories(session))
 
 
-def fit(stories: Stories, sessions: Sequence[Session], iterations: int, start: float = 0.5) -> Parameters:
+def fit(stories: Stories, sessions: Sequence[Session], iterations: int, start: float = 0.5, first: Parameters | None = None) -> Parameters:
     """Steps of expectation maximisation: each parameter becomes the share of its events that happened, over all stories."""
-    parameters: Parameters = defaultdict(lambda: start)
+    parameters: Parameters = defaultdict(lambda: start, first or {})
     for _ in range(iterations):
         happened: dict[object, float] = defaultdict(float)
         events: dict[object, float] = defaultdict(float)

@@ -17,6 +17,8 @@ from idealrank.clicks import (
     SDBN,
     UBM,
     Cascade,
+    FittedPBM,
+    FittedUBM,
     Sessions,
     harvested_propensities,
     simulate,
@@ -39,21 +41,56 @@ def sessions() -> Sessions:
     )
 
 
+def parameters(fitted: FittedPBM | FittedUBM) -> naive_clicks.Parameters:
+    """Parameters under the names of the slow twin."""
+    pairs = zip(fitted.documents, fitted.attractiveness_values.tolist(), strict=True)
+    table = fitted.propensity if isinstance(fitted, FittedPBM) else fitted.examination
+    examined = {("examined", *place): float(value) for place, value in np.ndenumerate(table)}
+    return {**{("attractive", *pair): value for pair, value in pairs}, **examined}
+
+
 @pytest.mark.filterwarnings("ignore:.*situations of examination")  # of seven sessions
 @pytest.mark.parametrize(("model", "stories"), [(PBM, naive_clicks.pbm), (UBM, naive_clicks.ubm)])
-@pytest.mark.parametrize("iterations", [1, 7])
-def test_steps_of_em_are_those_over_all_states_of_mind(model: type[PBM], stories: naive_clicks.Stories, iterations: int) -> None:
-    fitted, slow = model(iterations).fit(sessions()), naive_clicks.fit(stories, LOG, iterations)
-    for (query, document), value in zip(fitted.documents, fitted.attractiveness_values, strict=True):
-        assert value == pytest.approx(slow["attractive", query, document], abs=1e-12)
-    for rank, value in enumerate(fitted.propensity):
-        name = ("examined", rank) if model is PBM else ("examined", rank, 0)
-        assert value == pytest.approx(slow[name], abs=1e-12)
-    expected = sum(math.log(naive_clicks.likelihood(stories, session, slow)) for session in LOG)
-    assert fitted.log_likelihood(sessions()) == pytest.approx(expected, abs=1e-10)
+def test_a_step_over_all_states_of_mind_does_not_move_the_fit(model: type[PBM], stories: naive_clicks.Stories) -> None:
+    fitted = model().fit(sessions())
+    found = parameters(fitted)
+    moved = naive_clicks.fit(stories, LOG, 1, first=found)
+    assert {name: moved[name] for name in found} == pytest.approx(found, abs=1e-9)
+    expected = sum(math.log(naive_clicks.likelihood(stories, session, moved)) for session in LOG)
+    assert fitted.log_likelihood(sessions()) == pytest.approx(expected, abs=1e-9)
+    many = naive_clicks.fit(stories, LOG, 200)
+    reached = sum(math.log(naive_clicks.likelihood(stories, session, many)) for session in LOG)
+    assert reached - 1e-9 <= expected <= reached + 0.02
 
 
-@pytest.mark.parametrize("iterations", [1, 6])
+@pytest.mark.filterwarnings("ignore::idealrank.IdealrankWarning")  # few sessions do not identify all parameters
+@pytest.mark.parametrize("model", [PBM(), UBM()])
+@pytest.mark.parametrize("seed", range(12))
+def test_no_step_of_em_leads_higher_than_the_fit(model: PBM, seed: int) -> None:
+    """Small logs have pairs that were always clicked, ranks without a click, and more than one set of linked ranks."""
+    rng = np.random.default_rng(seed)
+    policy = ("random", "plackett-luce", "swap", "fixed")[seed % 4]
+    truth, seen = rng.beta(1, 1.5, (int(rng.integers(1, 6)), 5)), rng.random(3)
+    log = simulate(truth, int(rng.integers(3, 150)), ranks=3, propensity=seen, policy=policy, rng=rng)  # type: ignore[arg-type]
+    fitted = model.fit(log)
+    assert fitted.converged
+    cells = fitted.cells  # type: ignore[attr-defined]
+    attractive, examined = np.full(cells.n_pairs, 0.5), np.full(cells.n_situations, 0.5)
+    for _ in range(1000):
+        seen_rate, wanted = examined[cells.situation], attractive[cells.pair]
+        missed = (cells.shown - cells.clicked) / (1 - seen_rate * wanted + 1e-300)
+        attracted = np.bincount(cells.pair, cells.clicked + missed * wanted * (1 - seen_rate), cells.n_pairs)
+        looked = np.bincount(cells.situation, cells.clicked + missed * seen_rate * (1 - wanted), cells.n_situations)
+        attractive = attracted / cells.impressions
+        shown = np.bincount(cells.situation, cells.shown, cells.n_situations)
+        examined = np.divide(looked, shown, out=np.full(shown.size, 0.5), where=shown > 0)
+    rate = np.clip(attractive[cells.pair] * examined[cells.situation], 1e-12, 1 - 1e-12)
+    reached = float((cells.clicked * np.log(rate) + (cells.shown - cells.clicked) * np.log1p(-rate)).sum())
+    assert reached - 1e-6 <= fitted.log_likelihood(log) <= reached + 0.2  # EM has not arrived everywhere
+
+
+@pytest.mark.filterwarnings("ignore:the click model has not converged")  # after steps without extrapolation
+@pytest.mark.parametrize("iterations", [1, 2])
 def test_steps_of_a_dbn_are_those_over_all_states_of_mind(iterations: int) -> None:
     fitted, slow = DBN(iterations).fit(sessions()), naive_clicks.fit(naive_clicks.dbn, LOG, iterations)
     for number, (query, document) in enumerate(fitted.documents):
@@ -64,10 +101,11 @@ def test_steps_of_a_dbn_are_those_over_all_states_of_mind(iterations: int) -> No
     assert fitted.log_likelihood(sessions()) == pytest.approx(expected, abs=1e-10)
 
 
-@pytest.mark.filterwarnings("ignore:.*situations of examination")  # of seven sessions
+@pytest.mark.filterwarnings("ignore::idealrank.IdealrankWarning")  # seven sessions identify little
 @pytest.mark.parametrize(("model", "stories"), [(UBM, naive_clicks.ubm), (DBN, naive_clicks.dbn)])
 def test_the_probability_of_a_click_is_that_over_all_clicks_of_a_list(model: type[UBM], stories: naive_clicks.Stories) -> None:
-    fitted, slow = model(5).fit(sessions()), naive_clicks.fit(stories, LOG, 5)
+    fitted = model(2).fit(sessions())
+    slow = parameters(fitted) if model is UBM else naive_clicks.fit(stories, LOG, 2)
     found = fitted.marginal(sessions())
     for row, (query, documents, _) in enumerate(LOG):
         chances = {
@@ -78,18 +116,6 @@ def test_the_probability_of_a_click_is_that_over_all_clicks_of_a_list(model: typ
             wanted = sum(chance for clicks, chance in chances.items() if clicks[rank])
             assert found[row, rank] == pytest.approx(wanted, abs=1e-12)
         assert np.isnan(found[row, len(documents) :]).all()
-
-
-def test_a_long_log_is_fitted_as_its_sessions_one_by_one() -> None:
-    # Counts in a table, and counts of the cells that occur, are the same counts.
-    log = simulate(np.full((3, 5), 0.3), 400, ranks=4, policy="random", rng=5)
-    many = [
-        (query, [log.documents[pair][1] for pair in row], clicks.tolist())
-        for query, row, clicks in zip([log.queries[one] for one in log.query], log.pair, log.clicks, strict=True)
-    ]
-    slow = naive_clicks.fit(naive_clicks.pbm, many[:60], 3)
-    fitted = PBM(3).fit(log.select(range(60)))
-    assert [fitted.propensity[rank] for rank in range(4)] == pytest.approx([slow["examined", rank] for rank in range(4)], abs=1e-12)
 
 
 @pytest.mark.parametrize("policy", ["random", "plackett-luce", "swap"])

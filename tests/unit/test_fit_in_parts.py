@@ -46,13 +46,13 @@ def test_parameters_are_those_of_the_whole_log(model) -> None:
     with ThreadPoolExecutor(2) as pool:
         for found in (fit_in_parts(model, parts()), fit_in_parts(model, parts(), each=pool.map)):
             assert found.documents == whole.documents
-            for name, value in vars(whole).items():
+            for name, value in vars(whole).items():  # sums in another order, and a maximum found to 10 digits
                 if isinstance(value, (np.ndarray, float)):
-                    np.testing.assert_allclose(getattr(found, name), value, rtol=0, atol=1e-12, err_msg=name)
+                    np.testing.assert_allclose(getattr(found, name), value, rtol=0, atol=1e-9, err_msg=name)
             assert found.log_likelihood(sessions(slice(None))) == pytest.approx(whole.log_likelihood(sessions(slice(None))), abs=1e-7)
     other = fit_in_parts(model, parts()[::-1])
     expected = dict(zip(whole.documents, whole.attractiveness_values.tolist(), strict=True))
-    assert dict(zip(other.documents, other.attractiveness_values.tolist(), strict=True)) == pytest.approx(expected, abs=1e-12)
+    assert dict(zip(other.documents, other.attractiveness_values.tolist(), strict=True)) == pytest.approx(expected, abs=1e-9)
 
 
 def test_intervals_of_propensities_come_from_the_joined_counts() -> None:

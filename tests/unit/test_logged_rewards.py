@@ -13,7 +13,7 @@ import sys
 import numpy as np
 import pytest
 
-from idealrank.clicks import ips, ips_difference
+from idealrank.clicks import doubly_robust, ips, ips_difference
 from idealrank.clicks.weighted_rows import Estimator, label_codes
 from idealrank.errors import InputError, OptionError
 from tests.conftest import shared_file
@@ -163,6 +163,25 @@ def test_clipping_is_biased_and_says_how_many_rows_it_cut() -> None:
     values = [one.value for one in found]
     assert np.mean(values) < TRUTH - 10 * np.std(values) / math.sqrt(200)
     assert all(one.n_clipped > 0 for one in found)
+    assert not any(one.supported for one in found)
+    assert "weights are cut" in found[0].cautions[-1]
+
+
+def test_a_clip_that_cuts_nothing_is_no_reason_for_a_caution() -> None:
+    rewards, target, logged, _ = bandit_log(np.random.default_rng(9), 20_000, 0.5)
+    assert ips(rewards, target, logged, "clipped", 1000).supported
+
+
+def test_a_model_that_stands_alone_and_is_wrong_is_noticed() -> None:
+    rng = np.random.default_rng(4)
+    rates, logged = np.array([0.1, 0.5]), np.array([0.9, 0.1])
+    target = np.array([0.2, 0.8])
+    actions = rng.choice(2, 4000, p=logged)
+    rewards = (rng.random(4000) < rates[actions]).astype(float)
+    for model, expected in ((np.array([0.1, 0.1]), False), (rates, True)):
+        predicted = np.full(4000, target @ model)
+        found = doubly_robust(rewards, target[actions], logged[actions], model[actions], predicted, "switch", switch=2.0)
+        assert found.supported == expected
 
 
 def test_wrong_propensities_are_noticed() -> None:

@@ -30,7 +30,7 @@ _LEAST = 1e-12  # as of click models: a click that was held for impossible has n
 
 
 def click_page(
-    check: LogCheck, models: Mapping[str, Any], estimates: RewardEstimates | None = None, *, iterations: int = 50, n_resamples: int = 200,
+    check: LogCheck, models: Mapping[str, Any], estimates: RewardEstimates | None = None, *, iterations: int = 500, n_resamples: int = 200,
     held_out: float = 0.2, seed: int = 0, made: Made | None = None,
 ) -> str:  # fmt: skip
     """Compute and write the page of a click log.

@@ -15,7 +15,7 @@ from idealrank.stats.randomness import whole_number
 MOST_RESAMPLES = 10_000_000
 """Replicates of a bootstrap, beyond which its digits stay the same and only its time grows."""
 MOST_ITERATIONS = 1_000_000
-"""Steps of expectation maximisation."""
+"""Steps of the fit of a click model."""
 MOST_CELLS = 1_000_000_000
 """Numbers that one table may hold: 8 GB."""
 MOST_USERS = 1_000_000_000_000
@@ -126,7 +126,7 @@ def replicates_of(n_resamples: int, *, least: int = 0, width: int = 1) -> int:
 
 
 def steps_of(iterations: int) -> int:
-    """Return the number of steps of expectation maximisation.
+    """Return the largest number of steps of the fit of a click model.
 
     Examples
     --------

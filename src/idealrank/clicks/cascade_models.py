@@ -1,11 +1,14 @@
 """Models of users that read from the top: cascade, dependent click model (DCM), and dynamic Bayesian network (DBN, full and simplified)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from idealrank._warnings import warn
 from idealrank.clicks.arguments import real_number, steps_of
-from idealrank.clicks.fitted_model import FittedModel, last_clicks, share
+from idealrank.clicks.fitted_model import FittedModel, last_clicks, share, unconverged
+from idealrank.clicks.reading_fits import CountedSessions, Each, fit_reading
 from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import BoolArray, FloatArray
 
@@ -150,98 +153,67 @@ class DBN:
     Parameters
     ----------
     iterations : int
-        Steps of expectation maximisation.
+        Most steps of expectation maximisation; the fit ends sooner at the maximum of the likelihood.
     start : float
         Every parameter's first value, in (0, 1).
 
     References
     ----------
-    Chapelle and Zhang (2009), WSDM, section 4 and its appendix.
+    Chapelle and Zhang (2009), WSDM, section 4 and its appendix. Varadhan and Roland (2008), Simple and globally convergent methods for
+    accelerating the convergence of any EM algorithm, Scandinavian Journal of Statistics 35.
 
     Examples
     --------
     >>> log = Sessions.from_arrays(["q"] * 3, [["a", "b"], ["a", "b"], ["b", "a"]], [[1, 0], [1, 1], [0, 0]])
-    >>> 0 < DBN(iterations=5).fit(log).continuation < 1
+    >>> 0 < DBN().fit(log).continuation < 1
     True
     """
 
-    iterations: int = 50
+    iterations: int = 500
     start: float = 0.5
 
     def fit(self, sessions: Sessions) -> FittedCascade:
-        """Estimate attractiveness, satisfaction and continuation."""
+        """Estimate attractiveness, satisfaction and continuation.
+
+        Warns
+        -----
+        IdealrankWarning
+            The fit has not converged.
+        """
         check_sessions(sessions)
-        sessions.require_ranks()
+        return self.fit_parts([sessions], sessions.documents)
+
+    def fit_parts(self, logs: "Sequence[Sessions]", documents: tuple[tuple[str, str], ...], *, each: Each = map) -> FittedCascade:
+        """Estimate the parameters from parts of a log without a common query.
+
+        Parameters
+        ----------
+        logs : sequence of Sessions
+            The parts.
+        documents : tuple of (str, str)
+            Pairs of all parts, part by part.
+        each : callable
+            Applies a function to every part, as `map` does.
+        """
         steps, start = steps_of(self.iterations), real_number("start", self.start, "a probability between 0 and 1", low=0, high=1)
-        n_pairs = len(sessions.documents)
-        attractive, satisfied, goes_on = np.full(n_pairs, start), np.full(n_pairs, start), start
-        for _ in range(steps):
-            attractive, satisfied, moves = dbn_step(sessions, attractive, satisfied, goes_on, start)
-            goes_on = continuation_of(moves, goes_on)
-        impressions = np.bincount(sessions.pair[sessions.pair >= 0], minlength=n_pairs)
+        for log in logs:
+            log.require_ranks()
+        fit = fit_reading(list(each(CountedSessions.of, logs)), steps, start, each=each)
+        cautions = [] if fit.converged else [unconverged(steps)]
+        for caution in cautions:
+            warn(caution)
+        n_ranks = max(log.n_ranks for log in logs)
         return FittedCascade(
-            sessions.documents, attractive, impressions, start, satisfied, goes_on, np.full(sessions.n_ranks, goes_on)
-        )  # fmt: skip
-
-
-def continuation_of(moves: tuple[float, float], before: float) -> float:
-    """Probability of going on, from how often users are expected to have gone on and to have stayed.
-
-    Examples
-    --------
-    >>> continuation_of((3.0, 1.0), 0.5), continuation_of((0.0, 0.0), 0.5)
-    (0.75, 0.5)
-    """
-    moved, stayed = moves
-    return moved / (moved + stayed) if moved + stayed > 0 else before
-
-
-def dbn_step(
-    sessions: Sessions, attractive: FloatArray, satisfied: FloatArray, goes_on: float, start: float
-) -> tuple[FloatArray, FloatArray, tuple[float, float]]:
-    """One step of expectation maximisation: everything above the last click is known, and the rest follows from no click below it.
-
-    Returns attractiveness and satisfaction of each pair, and how often users are expected to have gone on and to have stayed: sums over
-    sessions.
-
-    Examples
-    --------
-    >>> log = Sessions.from_arrays(["q"], [["a", "b"]], [[1, 0]])
-    >>> dbn_step(log, np.full(2, 0.5), np.full(2, 0.5), 0.5, 0.5)[0].round(3).tolist()
-    [1.0, 0.429]
-    """
-    pair, clicks, ranks = sessions.pair, sessions.clicks, sessions.n_ranks
-    a, s = np.append(attractive, 0.0)[pair], np.append(satisfied, 0.0)[pair]
-    last, there = last_clicks(sessions), pair >= 0
-    silent = np.ones((len(sessions), ranks + 1))  # chance of no click from a rank on, if it is examined; 1 below the end
-    for rank in range(ranks - 1, -1, -1):
-        after = (1 - goes_on) + goes_on * silent[:, rank + 1]
-        silent[:, rank] = np.where(there[:, rank], (1 - a[:, rank]) * after, 1.0)
-    examined = np.zeros((len(sessions), ranks))
-    chance = np.ones(len(sessions))  # that a rank is examined, given all clicks
-    at_last = np.zeros((len(sessions), ranks))  # chance that the click satisfied, given all clicks
-    moved = stayed = 0.0
-    for rank in range(ranks):
-        examined[:, rank] = np.where(there[:, rank], chance, 0.0)
-        below, lower = silent[:, rank + 1], there[:, rank + 1] if rank + 1 < ranks else np.zeros(len(sessions), bool)
-        quiet = (1 - goes_on) + goes_on * below
-        is_last, above = last == rank + 1, last > rank + 1
-        whole = s[:, rank] + (1 - s[:, rank]) * quiet
-        at_last[:, rank] = np.where(is_last, share(s[:, rank], whole, 0.0), 0.0)
-        onward = share(goes_on * below, quiet, 0.0)  # chance of having gone on, of a user who may, and clicked nothing more
-        free = np.where(is_last, share((1 - s[:, rank]) * quiet, whole, 0.0), np.where(above, 1.0, examined[:, rank]))
-        chance = np.where(above, 1.0, free * onward)
-        # Whether a user went on from the last rank of a list leaves no trace, and tells nothing of how many do.
-        moved += float(chance[lower].sum())
-        stayed += float((free - chance)[lower].sum())
-    flat, size = pair[there], attractive.size
-    seen = (clicks + ~clicks * (1 - examined) * a)[there]
-    clicked = np.bincount(flat, clicks[there], size)
-    return (
-        share(np.bincount(flat, seen, size), np.bincount(flat, minlength=size), start),
-        share(np.bincount(flat, at_last[there], size), clicked, start),
-        (moved, stayed),
-    )
+            documents,
+            fit.attractive,
+            np.concatenate([np.bincount(log.pair[log.pair >= 0], minlength=len(log.documents)) for log in logs]),
+            start,
+            fit.satisfied,
+            fit.goes_on,
+            np.full(n_ranks, fit.goes_on),
+            converged=fit.converged,
+            cautions=tuple(cautions),
+        )
 
 
 def _down_to(last: "np.ndarray[tuple[int, ...], np.dtype[np.int64]]", sessions: Sessions) -> BoolArray:

@@ -10,7 +10,7 @@ import numpy as np
 
 from idealrank._warnings import warn
 from idealrank.clicks.arguments import number_table, real_number
-from idealrank.clicks.examination_models import CellCounts
+from idealrank.clicks.cell_counts import CellCounts
 from idealrank.clicks.fitted_model import FittedModel
 from idealrank.clicks.log_rows import SEVERAL
 from idealrank.clicks.sessions import Sessions, check_sessions, nested

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -27,12 +27,18 @@ class FittedModel(ABC):
         How often each pair was shown; of models that count, as far as they take it as examined.
     start : float
         Attractiveness of a pair that was never shown.
+    converged : bool
+        Whether the fit reached the maximum of the likelihood; True of models that count.
+    cautions : tuple of str
+        Reasons not to trust the parameters; each is also a warning.
     """
 
     documents: tuple[tuple[str, str], ...]
     attractiveness_values: FloatArray
     impressions: IntArray
     start: float
+    converged: bool = field(default=True, kw_only=True)
+    cautions: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
     def attractiveness(self) -> Mapping[str, Mapping[str, float]]:
@@ -53,10 +59,16 @@ class FittedModel(ABC):
         return float(np.nansum(_log_probability(self.conditional(sessions), sessions)))
 
     def perplexity_by_rank(self, sessions: Sessions) -> FloatArray:
-        """Perplexity of the clicks at each rank: 2 for a coin, 1 for certainty (Dupret and Piwowarski 2008)."""
+        """Perplexity of the clicks at each rank: 2 for a coin, 1 for certainty (Dupret and Piwowarski 2008).
+
+        Predictions count `start` as one more impression of each pair: the estimate of a pair with few impressions is often 0 or 1,
+        which sessions that the model has not seen contradict.
+        """
         check_sessions(sessions)
+        smoothed = (self.impressions * self.attractiveness_values + self.start) / (self.impressions + 1)
+        predicted = replace(self, attractiveness_values=smoothed).marginal(sessions)
         shown = (sessions.pair >= 0).sum(axis=0)
-        bits = -np.nansum(_log_probability(self.marginal(sessions), sessions), axis=0) / np.log(2)
+        bits = -np.nansum(_log_probability(predicted, sessions), axis=0) / np.log(2)
         found: FloatArray = 2 ** np.divide(bits, shown, out=np.full(sessions.n_ranks, np.nan), where=shown > 0)
         return found
 
@@ -81,6 +93,17 @@ def _log_probability(probability: FloatArray, sessions: Sessions) -> FloatArray:
     bounded = np.clip(probability, _LEAST, 1 - _LEAST)
     found: FloatArray = np.log(np.where(sessions.clicks, bounded, 1 - bounded))
     return found
+
+
+def unconverged(steps: int) -> str:
+    """Caution of a fit that stopped before the maximum of the likelihood.
+
+    Examples
+    --------
+    >>> unconverged(50)
+    'the click model has not converged at 50 iterations; raise the number of iterations'
+    """
+    return f"the click model has not converged at {steps:,} iterations; raise the number of iterations"
 
 
 def previous_clicks(sessions: Sessions) -> IntArray:

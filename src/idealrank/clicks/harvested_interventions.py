@@ -6,11 +6,12 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
+from scipy.special import stdtrit
 
 from idealrank._warnings import warn
 from idealrank.clicks.arguments import check_confidence, one_of, replicates_of
-from idealrank.clicks.model_intervals import inverse_of
+from idealrank.clicks.cell_counts import CellCounts
+from idealrank.clicks.profile_likelihood import inverse_of
 from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
@@ -33,7 +34,7 @@ class HarvestedPropensities:
     relative : float64 array, shape (ranks,)
         Estimates; the first is 1. NaN for ranks that no chain of interventions with clicks links with the first.
     intervals : float64 array, shape (ranks, 2)
-        Normal intervals of the logarithms, with standard errors by bootstrap over queries; NaN without replicates.
+        Student intervals of the logarithms, with standard errors by bootstrap over queries; NaN without replicates.
     interventions : int64 array, shape (ranks, ranks)
         Number of pairs of query and document that stood at both ranks; on the diagonal 0.
     n_sessions : int
@@ -108,7 +109,8 @@ def harvested_propensities(
     sessions.require_ranks()
     level, replicates = check_confidence(confidence), replicates_of(n_resamples, width=sessions.n_ranks)
     sessions.require_click()
-    harvest = _Harvest.of(sessions)
+    cells = CellCounts.of(sessions, np.arange(sessions.n_ranks), sessions.n_ranks)
+    harvest = _Harvest.of(cells, sessions.query_of_pair)
     interventions = harvest.interventions
     if not interventions.any():
         raise InputError("sessions: found no document at two ranks, expected some; log a second ranker, or swaps")
@@ -121,17 +123,52 @@ def harvested_propensities(
         generator, n_queries = generator_of(rng), len(sessions.queries)
         drawn = (np.bincount(generator.integers(0, n_queries, n_queries), minlength=n_queries) for _ in range(replicates))
         values = np.array([_relative(*harvest.sums(times), method) for times in drawn])
-        intervals = _log_intervals(relative, values, level)
+        intervals = log_intervals(relative, values, n_queries, level)
     return HarvestedPropensities(relative, intervals, interventions, len(sessions), method)
 
 
-def _log_intervals(relative: FloatArray, replicates: FloatArray, confidence: float) -> FloatArray:
-    """Normal intervals of logarithms, whose errors are symmetric; errors of ratios are not. Shape (ranks, 2)."""
+def all_pairs_of(cells: CellCounts, query_of_pair: IntArray) -> FloatArray:
+    """Propensities by the likelihood of all pairs of ranks, from counts by rank. Shape (ranks,).
+
+    Examples
+    --------
+    >>> log = Sessions.from_arrays(["q"] * 4, [["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"]], [[1, 0], [1, 1], [1, 0], [1, 1]])
+    >>> all_pairs_of(CellCounts.of(log, np.arange(2), 2), log.query_of_pair).round(3).tolist()
+    [1.0, 0.5]
+    """
+    return _all_pairs(*_Harvest.of(cells, query_of_pair).sums(None))
+
+
+def log_intervals(relative: FloatArray, replicates: FloatArray, n_queries: int, confidence: float) -> FloatArray:
+    """Intervals of propensities on logarithms, whose errors are symmetric; errors of ratios are not.
+
+    Parameters
+    ----------
+    relative : float64 array, shape (ranks,)
+        Estimates.
+    replicates : float64 array, shape (replicates, ranks)
+        Estimates of a bootstrap over queries; NaN and 0 without a link or a click.
+    n_queries : int
+        Queries: the standard errors of few are uncertain, as the quantile of Student's distribution allows for.
+    confidence : float
+        Confidence level.
+
+    Returns
+    -------
+    float64 array, shape (ranks, 2)
+        NaN for an estimate of 0 or NaN, or without two replicates.
+
+    Examples
+    --------
+    >>> log_intervals(np.array([1.0, 0.5]), np.array([[1, 0.4], [1, 0.6]]), 20, 0.95).round(2).tolist()
+    [[1.0, 1.0], [0.27, 0.91]]
+    """
     found = np.full((relative.size, 2), np.nan)
+    quantile = float(stdtrit(max(n_queries - 1, 1), (1 + confidence) / 2))
     for rank, (value, drawn) in enumerate(zip(relative.tolist(), replicates.T, strict=True)):
-        logs = np.log(drawn[drawn > 0])  # NaN and 0: replicates without a link or without a click there
+        logs = np.log(drawn[drawn > 0])
         if value > 0 and logs.size > 1:
-            reach = float(logs.std(ddof=1)) * float(ndtri((1 + confidence) / 2))
+            reach = float(logs.std(ddof=1)) * quantile
             found[rank] = value * math.exp(-reach), value * math.exp(reach)
     return found
 
@@ -147,25 +184,19 @@ class _Harvest:
     n_ranks: int
 
     @classmethod
-    def of(cls, sessions: Sessions) -> "_Harvest":
-        n_ranks, there = sessions.n_ranks, sessions.pair >= 0
-        places = np.broadcast_to(np.arange(n_ranks), sessions.pair.shape)[there]
-        keys = sessions.pair[there] * np.int64(n_ranks) + places
-        cells, inverse = np.unique(keys, return_inverse=True)
-        inverse = inverse.reshape(-1)
-        clicked = np.bincount(inverse, sessions.clicks[there], cells.size)
-        shown = np.bincount(inverse, minlength=cells.size).astype(np.float64)
-        pair, place = cells // n_ranks, cells % n_ranks
+    def of(cls, cells: CellCounts, query_of_pair: IntArray) -> "_Harvest":
+        n_ranks, pair, place = cells.n_situations, cells.pair, cells.situation
+        shown, clicked = cells.shown, cells.clicked
         starts = np.flatnonzero(np.diff(pair, prepend=-1))
-        sizes = np.diff(np.append(starts, cells.size))
+        sizes = np.diff(np.append(starts, pair.size))
         repeats = np.repeat(sizes, sizes)  # each cell of a pair meets all its cells, and is then parted from itself
-        one = np.repeat(np.arange(cells.size), repeats)
+        one = np.repeat(np.arange(pair.size), repeats)
         within = np.arange(one.size) - np.repeat(np.cumsum(repeats) - repeats, repeats)
         other = np.repeat(np.repeat(starts, sizes), repeats) + within
         one, other = one[one != other], other[one != other]
         weight = shown[other] / (shown[one] + shown[other])  # times the impressions at the first, and divided by them
         return cls(
-            sessions.query_of_pair[pair[one]], place[one] * n_ranks + place[other], clicked[one] * weight,
+            query_of_pair[pair[one]], place[one] * n_ranks + place[other], clicked[one] * weight,
             (shown[one] - clicked[one]) * weight, n_ranks,
         )  # fmt: skip
 

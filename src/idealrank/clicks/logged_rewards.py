@@ -29,6 +29,8 @@ from idealrank.stats.randomness import RandomLike, each_in_order, generator_of, 
 FEWEST_EFFECTIVE = 100.0
 LARGEST_SHARE = 0.1
 _WEIGHT_ERRORS = 3.0  # the mean weight is 1 if the logged probabilities are right; so many standard errors are no accident
+_LOST_ERRORS = 3.0  # of what the rows above the largest weight say against the model
+_LOST_SHARE = 0.25  # of the standard error, by which cut weights may bias a value
 _UNITS_FOR_THREADS = 50_000  # a replicate of fewer takes less time than handing it to a thread
 
 
@@ -296,13 +298,13 @@ def value_of_rows(log: WeightedRows, clusters: Any, confidence: float, n_resampl
     largest_share = sums.largest_reward / sums.rewards if sums.rewards > 0 else 0.0
     return PolicyValue(
         value, error, interval, effective, sums.largest, sums.raw / log.n, largest_share, log.n, n_clusters, sums.cut, log.estimator,
-        level, cautions_of(sums, log.n, effective, largest_share, n_clusters, has_model=log.baseline is not None),
+        level, cautions_of(sums, log.n, error, effective, largest_share, n_clusters, has_model=log.baseline is not None),
     )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class WeightSums:
-    """Sums over rows, of cut weights unless the name says raw.
+    """Sums over rows, of cut weights unless the name says raw; `lost` is what the cut takes from the weighted rewards.
 
     Examples
     --------
@@ -320,6 +322,8 @@ class WeightSums:
     cut: int
     rewards: float
     largest_reward: float
+    lost: float = 0.0
+    lost_squares: float = 0.0
 
     def plus(self, other: "WeightSums") -> "WeightSums":
         """Sums over the rows of both."""
@@ -346,8 +350,9 @@ def sums_of_rows(log: WeightedRows) -> WeightSums:
         products = weights * rewards
         # Sums in the order of NumPy, not of BLAS, which depends on the processor.
         total, total_products, largest = float(weights.sum()), float(products.sum()), float(raw.max())
-        raw_total, cut = total, 0
+        raw_total, cut, lost = total, 0, np.zeros(1)
         if weights is not raw:
+            lost = (raw - weights) * rewards
             raw_total, cut = float(raw.sum()), int(np.count_nonzero(raw > log.limit)) if largest > log.limit else 0
         size, largest_size = total_products, products
         if log.is_negative:
@@ -357,12 +362,25 @@ def sums_of_rows(log: WeightedRows) -> WeightSums:
         np.multiply(weights, weights, out=products)
         squares = float(products.sum())
         raw_squares = squares if weights is raw else float(np.multiply(raw, raw, out=products).sum())
-        rows.append((total, squares, total_products, raw_total, raw_squares, largest, cut, size, largest_product))
+        of_lost = (float(lost.sum()), float((lost * lost).sum()))
+        rows.append((total, squares, total_products, raw_total, raw_squares, largest, cut, size, largest_product, *of_lost))
     if not rows:
         return WeightSums(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0.0, 0.0)
     columns = list(zip(*rows, strict=True))
     sums = [math.fsum(column) for column in columns]
-    return WeightSums(sums[0], sums[1], sums[2], sums[3], sums[4], max(columns[5]), int(sums[6]), sums[7], max(columns[8]))
+    return WeightSums(
+        weights=sums[0],
+        squares=sums[1],
+        weighted=sums[2],
+        raw=sums[3],
+        raw_squares=sums[4],
+        largest=max(columns[5]),
+        cut=int(sums[6]),
+        rewards=sums[7],
+        largest_reward=max(columns[8]),
+        lost=sums[9],
+        lost_squares=sums[10],
+    )
 
 
 def _bootstrap(
@@ -396,13 +414,15 @@ def _bootstrap(
     return float(low), float(high)
 
 
-def cautions_of(sums: WeightSums, n: int, effective: float, share: float, n_clusters: int, *, has_model: bool) -> tuple[str, ...]:
+def cautions_of(
+    sums: WeightSums, n: int, error: float, effective: float, share: float, n_clusters: int, *, has_model: bool
+) -> tuple[str, ...]:
     """Why an interval of these weights cannot be trusted.
 
     Examples
     --------
     >>> log = WeightedRows.of([1, 0], [0.6, 0.4], [0.5, 0.5], "ips", math.inf)
-    >>> len(cautions_of(sums_of_rows(log), 2, 1.9, 1.0, 2, has_model=False))
+    >>> len(cautions_of(sums_of_rows(log), 2, 0.5, 1.9, 1.0, 2, has_model=False))
     2
     """
     found = []
@@ -419,4 +439,15 @@ def cautions_of(sums: WeightSums, n: int, effective: float, share: float, n_clus
         found.append("no row has a reward with a weight above 0: an interval without width says nothing")
     if share > LARGEST_SHARE:
         found.append(f"one row has {100 * share:.0f} % of all weighted rewards, more than {100 * LARGEST_SHARE:.0f} %")
+    # What a model predicts wrongly has any sign; what is cut from rewards is a bias, whatever its error.
+    if has_model and abs(sums.lost) > _LOST_ERRORS * math.sqrt(sums.lost_squares):
+        found.append(
+            f"rows above the largest weight differ from the model, which stands alone there, by {sums.lost / n:+.3g} in the value: the "
+            "interval misses the truth (coverage 0 % in simulated logs of a poor model)"
+        )
+    if not has_model and abs(sums.lost) / n > _LOST_SHARE * error:
+        found.append(
+            f"{sums.cut:,} weights are cut, which takes {sums.lost / n:.3g} from the value: the interval misses the truth (coverage 0 % "
+            "in simulated logs)"
+        )
     return tuple(found)

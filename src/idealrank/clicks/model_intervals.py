@@ -7,22 +7,26 @@ from typing import TypeAlias
 import numpy as np
 from scipy.special import ndtri
 
-from idealrank._warnings import warn
 from idealrank.clicks.arguments import check_confidence, replicates_of
 from idealrank.clicks.cascade_models import DBN, DCM, SDBN, Cascade, FittedCascade
-from idealrank.clicks.examination_models import PBM, UBM, CellCounts, FittedPBM, FittedUBM, informative_sets
+from idealrank.clicks.examination_models import PBM, UBM, FittedPBM, FittedUBM
 from idealrank.clicks.fitted_model import FittedModel
+from idealrank.clicks.profile_likelihood import compared_with_first, log_errors
+from idealrank.clicks.reading_fits import CountedSessions, ReadingFit, fit_reading
 from idealrank.clicks.sessions import Sessions
-from idealrank.data.types import FloatArray, IntArray
+from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.stats.intervals import clopper_pearson
 from idealrank.stats.randomness import RandomLike, generator_of
 
 ClickModel: TypeAlias = PBM | UBM | Cascade | DCM | SDBN | DBN
 
-_STEP = 0.25  # standard errors by which a step of Newton may move an examination that has converged
-_LEAST = 1e-9
 _MOST_SITUATIONS = 2000  # of a table of 32 MB, which is inverted row by row
+
+_SHORT = (
+    "intervals of attractiveness and satisfaction are too short: in simulated logs with 180 impressions a pair, 95 % intervals held the "
+    "truth in 89 % (attractiveness) and 90 % (satisfaction), and fewer impressions lower both"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +78,7 @@ def parameter_intervals(
     Parameters
     ----------
     model : PBM, UBM, Cascade, DCM, SDBN or DBN
-        A model; PBM and UBM with enough iterations to converge.
+        A model.
     sessions : Sessions
         The log.
     n_resamples : int
@@ -94,7 +98,7 @@ def parameter_intervals(
     Warns
     -----
     IdealrankWarning
-        Expectation maximisation has not converged, or, by `fit`, parameters are not identified.
+        By `fit`: the model has not converged, or parameters are not identified.
 
     Notes
     -----
@@ -120,7 +124,7 @@ def parameter_intervals(
         raise OptionError(f"model={shown(repr(model))}: expected a click model, such as PBM()")
     fitted = model.fit(sessions)
     if isinstance(fitted, FittedPBM | FittedUBM):
-        return _by_information(fitted, model, level)  # type: ignore[arg-type]
+        return _by_information(fitted, level)
     if isinstance(model, DBN):
         return _by_bootstrap(fitted, model, sessions, replicates_of(n_resamples, least=1, width=2 * len(sessions.documents)), rng, level)
     return _by_counts(fitted, model, sessions, level)
@@ -148,146 +152,51 @@ def _by_bootstrap(
     fitted: FittedCascade, model: DBN, sessions: Sessions, replicates: int, rng: RandomLike, confidence: float
 ) -> ParameterIntervals:
     """Percentiles of models fitted to sessions drawn with replacement."""
-    generator, n_pairs = generator_of(rng), len(sessions.documents)
+    generator = generator_of(rng)
     attractive, satisfied, onward = [], [], []
+    counted = CountedSessions.of(sessions)
+    first = ReadingFit(fitted.attractiveness_values, fitted.satisfaction, fitted.continuation)
     for _ in range(replicates):
-        drawn = sessions.select(generator.integers(0, len(sessions), len(sessions)))
-        one = model.fit(drawn)
-        clicked = np.bincount(drawn.pair[drawn.clicks], minlength=n_pairs) > 0
-        attractive.append(np.where(one.impressions > 0, one.attractiveness_values, np.nan))
-        satisfied.append(np.where(clicked, one.satisfaction, np.nan))
-        onward.append(one.continuation_after_click)
+        drawn = counted.drawn(generator)
+        one = fit_reading([drawn], model.iterations, model.start, first=first)
+        shown, clicked = drawn.counts()
+        attractive.append(np.where(shown > 0, one.attractive, np.nan))
+        satisfied.append(np.where(clicked > 0, one.satisfied, np.nan))
+        onward.append(one.goes_on)
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # pairs that no replicate has are NaN
-        intervals = [np.nanquantile(each, ends, axis=0).T for each in (attractive, satisfied, onward)]
-    return ParameterIntervals(fitted, intervals[0], None, intervals[1], intervals[2], "bootstrap over sessions")
+        intervals = [np.nanquantile(each, ends, axis=0).T for each in (attractive, satisfied)]
+    goes_on = np.tile(np.quantile(onward, ends), (sessions.n_ranks, 1))
+    cautions = (*fitted.cautions, _SHORT)
+    return ParameterIntervals(fitted, intervals[0], None, intervals[1], goes_on, "bootstrap over sessions", cautions)
 
 
-def _by_information(fitted: "FittedPBM | FittedUBM", model: "PBM | UBM", confidence: float) -> ParameterIntervals:
+def _by_information(fitted: FittedPBM | FittedUBM, confidence: float) -> ParameterIntervals:
     """Normal intervals of logarithms: a click rate is a product, so that its logarithm is a sum."""
     cells = fitted.cells
-    examined = (fitted.propensity if isinstance(fitted, FittedPBM) else fitted.examination).reshape(-1)
-    compared = _compared(cells, examined)
+    table = fitted.propensity if isinstance(fitted, FittedPBM) else fitted.examination
+    examined = table.reshape(-1)
+    compared = compared_with_first(cells, examined)
     reach = float(ndtri((1 + confidence) / 2))
     of_pairs, of_situations = np.full(cells.n_pairs, np.nan), np.full(cells.n_situations, np.nan)
-    cautions: tuple[str, ...] = ()
     if compared.size > _MOST_SITUATIONS:
         raise InputError(
             f"sessions: found {compared.size:,} situations of examination, expected at most {_MOST_SITUATIONS:,} for intervals: their "
             "table grows with the square; cut the lists"
         )
     if compared.size:
-        of_pairs, of_situations[compared], steps = _errors(cells, fitted.attractiveness_values, examined, compared)
-        moved = largest_step(steps, of_situations[compared])
-        if moved > _STEP:
-            said = (
-                f"expectation maximisation has not converged after {model.iterations:,} iterations: the maximum of the likelihood lies "
-                f"{moved:.1f} standard errors away; raise the number of iterations"
-            )
-            cautions = (said,)
-            warn(said)
+        of_pairs, of_situations[compared] = log_errors(cells, fitted.attractiveness_values, examined, compared)
     with np.errstate(divide="ignore", invalid="ignore"):
         rate, relative = fitted.attractiveness_values * examined[0], examined / examined[0]
         ends = [np.column_stack([value * np.exp(-reach * error), value * np.exp(reach * error)]) for value, error in
                 ((rate, of_pairs), (relative, of_situations))]  # fmt: skip
-    shape = (*(fitted.propensity if isinstance(fitted, FittedPBM) else fitted.examination).shape, 2)
     return ParameterIntervals(
-        fitted, np.minimum(ends[0], 1.0), ends[1].reshape(shape), None, None, "normal on logarithms, by observed information", cautions
+        fitted,
+        np.minimum(ends[0], 1.0),
+        ends[1].reshape((*table.shape, 2)),
+        None,
+        None,
+        "normal on logarithms, by observed information",
+        fitted.cautions,
     )
-
-
-def largest_step(steps: FloatArray, errors: FloatArray) -> float:
-    """Return the largest step of situations behind the first, in standard errors.
-
-    Examples
-    --------
-    >>> largest_step(np.array([0.0, 0.1, -0.3]), np.array([0.0, 0.1, 0.2]))
-    1.5
-    """
-    ratios = np.abs(steps[1:]) / np.where(errors[1:] > 0, errors[1:], np.nan)
-    return float(np.round(np.max(ratios[np.isfinite(ratios)], initial=0.0), 12))
-
-
-def steps_left(fitted: FittedPBM) -> FloatArray:
-    """Return the step of Newton left in the logarithm of each relative propensity; NaN where none is known. Shape (ranks,).
-
-    Examples
-    --------
-    >>> log = Sessions.from_arrays(["q"] * 4, [["a", "b"], ["b", "a"]] * 2, [[1, 0], [1, 1], [0, 0], [1, 0]])
-    >>> bool(abs(steps_left(PBM(1000).fit(log))[1]) < 0.01)
-    True
-    """
-    compared = _compared(fitted.cells, fitted.propensity)
-    found = np.full(fitted.propensity.size, np.nan)
-    if compared.size:
-        found[compared] = _errors(fitted.cells, fitted.attractiveness_values, fitted.propensity, compared)[2]
-    return found
-
-
-def _compared(cells: CellCounts, examined: FloatArray) -> IntArray:
-    """Situations in the set of the first rank that had a click, from the first rank on; none if it had no click."""
-    sets = informative_sets(cells)
-    had_click = (np.bincount(cells.situation, cells.clicked, cells.n_situations) > 0) & (examined > 0)
-    if sets[0] < 0 or not had_click[0]:
-        return np.zeros(0, np.int64)
-    return np.flatnonzero((sets == sets[0]) & had_click)
-
-
-def _errors(
-    cells: CellCounts, attractive: FloatArray, examined: FloatArray, compared: IntArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Standard errors of log click rates of pairs at the first rank and of log relative examination; its steps of Newton left."""
-    place = np.full(cells.n_situations, -1, np.int64)
-    place[compared] = np.arange(compared.size)
-    had_click = np.bincount(cells.pair, cells.clicked, cells.n_pairs) > 0  # the maximum of the likelihood of others is 0
-    used = (place[cells.situation] >= 0) & had_click[cells.pair]
-    pair, situation, shown = cells.pair[used], place[cells.situation[used]], cells.shown[used]
-    rate = attractive[pair] * examined[compared][situation]
-    other, skipped = np.maximum(1 - rate, _LEAST), shown - cells.clicked[used]
-    weight = skipped * rate / other**2
-    of_pair = np.bincount(pair, weight, cells.n_pairs)
-    inverse = np.divide(1.0, of_pair, out=np.zeros_like(of_pair), where=of_pair > 0)
-    scaled = weight * inverse[pair]
-    n, members = compared.size, [np.flatnonzero(situation == one) for one in range(compared.size)]
-    # What the log tells of examination when attractiveness is estimated too: a Laplacian, whose null direction is the common factor.
-    left = np.diag(np.bincount(situation, weight, n).astype(np.float64))
-    for one, rows in enumerate(members):
-        left[:, one] -= np.bincount(situation, weight * _spread(pair[rows], scaled[rows], cells.n_pairs)[pair], n)
-    covariance = np.zeros_like(left)
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # of a few impressions that were all clicked: no interval
-        covariance[1:, 1:] = inverse_of(left[1:, 1:])
-    score = cells.clicked[used] - skipped * rate / other
-    free = attractive < 1 - _LEAST  # a pair at its bound stays there
-    by_pair = np.where(free, np.bincount(pair, score, cells.n_pairs), 0.0)
-    steps = (covariance * (np.bincount(situation, score, n) - np.bincount(situation, scaled * by_pair[pair], n))).sum(axis=1)
-    errors = np.sqrt(np.where(np.diag(covariance) >= 0, np.diag(covariance), np.nan))
-    joint = np.zeros(cells.n_pairs)  # of what the errors of examination add to each pair
-    for one, rows in enumerate(members):
-        own = np.bincount(pair, scaled * covariance[situation, one], cells.n_pairs)
-        joint += _spread(pair[rows], scaled[rows], cells.n_pairs) * own
-    return np.sqrt(np.where((of_pair > 0) & (joint >= 0), inverse + joint, np.nan)), errors, steps
-
-
-def _spread(places: IntArray, values: FloatArray, size: int) -> FloatArray:
-    found = np.zeros(size)
-    found[places] = values
-    return found
-
-
-def inverse_of(matrix: FloatArray) -> FloatArray:
-    """Invert a symmetric positive definite matrix by elimination, whose sums have one order on every processor.
-
-    Examples
-    --------
-    >>> inverse_of(np.array([[2.0, 1.0], [1.0, 2.0]])).round(3).tolist()
-    [[0.667, -0.333], [-0.333, 0.667]]
-    """
-    size = matrix.shape[0]
-    work = np.hstack([matrix, np.eye(size)])
-    for row in range(size):
-        work[row] /= work[row, row]
-        factors = work[:, row].copy()
-        factors[row] = 0.0
-        work -= factors[:, None] * work[row]
-    return work[:, size:]

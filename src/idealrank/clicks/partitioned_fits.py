@@ -1,29 +1,25 @@
-"""Click models of logs in parts: each step sums its statistics part by part, and only the sums come together."""
+"""Click models of logs in parts: each part is counted or summed by itself, and only counts and sums come together."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any, TypeAlias
 
 import numpy as np
 
-from idealrank.clicks.arguments import real_number, steps_of
-from idealrank.clicks.cascade_models import DBN, DCM, SDBN, Cascade, FittedCascade, continuation_of, dbn_step
-from idealrank.clicks.examination_models import PBM, UBM, CellCounts
+from idealrank.clicks.cascade_models import DBN, DCM, SDBN, Cascade, FittedCascade
+from idealrank.clicks.cell_counts import CellCounts
+from idealrank.clicks.examination_models import PBM, UBM
 from idealrank.clicks.fitted_model import FittedModel, share
+from idealrank.clicks.reading_fits import Each
 from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import IncompatibleError, InputError, OptionError, shown
-
-Each: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
-"""A function like `map`, such as the `map` of an executor."""
 
 
 def fit_in_parts(model: "Cascade | DCM | SDBN | DBN | PBM | UBM", parts: Iterable[Sessions], *, each: Each = map) -> FittedModel:
     """Fit a click model to a log in parts, as the model's own `fit` does to the whole log.
 
-    Parameters of a pair of query and document come from the part that has the query. What parts share (examination by rank,
-    continuation) comes from sums: in each step of expectation maximisation a part returns a few numbers a rank.
+    PBM and UBM are fitted to counts, which each part returns once. Of the other models, parameters of a pair of query and document
+    come from the part that has the query, and continuation comes from sums over the parts.
 
     Parameters
     ----------
@@ -57,8 +53,8 @@ def fit_in_parts(model: "Cascade | DCM | SDBN | DBN | PBM | UBM", parts: Iterabl
     Examples
     --------
     >>> parts = [Sessions.from_arrays([q] * 2, [["a", "b"], ["b", "a"]], [[1, 0], [1, 1]]) for q in ("p", "q")]
-    >>> fit_in_parts(PBM(iterations=20), parts).relative_propensity.round(3).tolist()
-    [1.0, 0.707]
+    >>> fit_in_parts(PBM(), parts).relative_propensity.round(3).tolist()
+    [1.0, 0.5]
     """
     if not callable(each):
         raise OptionError(f"each: found {shown(repr(each))}, expected a function such as map")
@@ -70,7 +66,7 @@ def fit_in_parts(model: "Cascade | DCM | SDBN | DBN | PBM | UBM", parts: Iterabl
     if isinstance(model, PBM | UBM):
         return _fit_examination(model, logs, each)
     if isinstance(model, DBN):
-        return _fit_dbn(model, logs, each)
+        return model.fit_parts(logs, _pairs(logs)[0], each=each)
     if isinstance(model, DCM):
         ends = list(each(DCM.ends, logs))
         width = max(log.n_ranks for log in logs)
@@ -95,68 +91,13 @@ def _refuse_common_queries(logs: Sequence[Sessions]) -> None:
         known.update(log.queries)
 
 
-@dataclass(frozen=True)
-class _Cells:
-    """A part's counts, and the attractiveness of its pairs so far."""
-
-    counts: CellCounts
-    attractive: FloatArray
-
-
 def _fit_examination(model: PBM | UBM, logs: Sequence[Sessions], each: Each) -> FittedModel:
-    steps, start = model.checked()
+    """Fit to the counts of all parts: they are small beside the sessions."""
+    model.checked()
     n_ranks = max(log.n_ranks for log in logs)
-    states: list[_Cells] = list(each(partial(_cells_of, model=model, n_ranks=n_ranks, start=start), logs))
-    seen = np.sum([state.counts.impressions[1] for state in states], axis=0)
-    examined = np.full(seen.size, start)
-    for _ in range(steps):
-        stepped = list(each(partial(_cells_step, examined=examined, start=start), states))
-        states = [state for state, _ in stepped]
-        examined = share(np.sum([of_part for _, of_part in stepped], axis=0), seen, start)
+    counts: list[CellCounts] = list(each(partial(model.cells, n_ranks=n_ranks), logs))
     documents, query_of_pair = _pairs(logs)
-    attractive = np.concatenate([state.attractive for state in states])
-    return model.fitted(documents, CellCounts.joined([state.counts for state in states]), query_of_pair, attractive, examined)
-
-
-def _cells_of(log: Sessions, *, model: PBM | UBM, n_ranks: int, start: float) -> _Cells:
-    counts = model.cells(log, n_ranks)
-    return _Cells(counts, np.full(counts.n_pairs, start))
-
-
-def _cells_step(state: _Cells, *, examined: FloatArray, start: float) -> tuple[_Cells, FloatArray]:
-    of_pairs, of_situations = state.counts.step(state.attractive, examined)
-    return replace(state, attractive=share(of_pairs, state.counts.impressions[0], start)), of_situations
-
-
-@dataclass(frozen=True)
-class _Reading:
-    """A part's sessions, and the parameters of its pairs so far."""
-
-    log: Sessions
-    attractive: FloatArray
-    satisfied: FloatArray
-
-
-def _fit_dbn(model: DBN, logs: Sequence[Sessions], each: Each) -> FittedCascade:
-    steps, start = steps_of(model.iterations), real_number("start", model.start, "a probability between 0 and 1", low=0, high=1)
-    for log in logs:
-        log.require_ranks()
-    states = [_Reading(log, *(np.full(len(log.documents), start) for _ in range(2))) for log in logs]
-    goes_on = start
-    for _ in range(steps):
-        stepped = list(each(partial(_dbn_step, goes_on=goes_on, start=start), states))
-        states = [state for state, _ in stepped]
-        goes_on = continuation_of((sum(moved for _, (moved, _) in stepped), sum(stayed for _, (_, stayed) in stepped)), goes_on)
-    documents, _ = _pairs(logs)
-    impressions = [np.bincount(log.pair[log.pair >= 0], minlength=len(log.documents)) for log in logs]
-    attractive, satisfied = (np.concatenate([getattr(state, name) for state in states]) for name in ("attractive", "satisfied"))
-    ranks = max(log.n_ranks for log in logs)
-    return FittedCascade(documents, attractive, np.concatenate(impressions), start, satisfied, goes_on, np.full(ranks, goes_on))
-
-
-def _dbn_step(state: _Reading, *, goes_on: float, start: float) -> tuple[_Reading, tuple[float, float]]:
-    attractive, satisfied, moves = dbn_step(state.log, state.attractive, state.satisfied, goes_on, start)
-    return _Reading(state.log, attractive, satisfied), moves
+    return model.fitted(documents, CellCounts.joined(counts), query_of_pair)
 
 
 def _with_continuation(log: Sessions, *, goes_on: FloatArray) -> FittedCascade:

@@ -132,7 +132,7 @@ class PolicySums:
         share = sums.largest_reward / sums.rewards if sums.rewards > 0 else 0.0
         return PolicyValue(
             value, error, (value - reach, value + reach), effective, sums.largest, sums.raw / self.n, share, self.n, self.n_units,
-            sums.cut, self.estimator, level, cautions_of(sums, self.n, effective, share, self.n_units, has_model=self.has_model),
+            sums.cut, self.estimator, level, cautions_of(sums, self.n, error, effective, share, self.n_units, has_model=self.has_model),
         )  # fmt: skip
 
 

@@ -1,21 +1,12 @@
 """Propensities of a log with intervals, and how well the model behind them predicts clicks."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
-from idealrank._warnings import warn
 from idealrank.clicks.click_grades import position_bias
-from idealrank.clicks.examination_models import PBM, FittedPBM
-from idealrank.clicks.model_intervals import largest_step, steps_left
+from idealrank.clicks.examination_models import PBM
 from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import FloatArray
 from idealrank.stats.randomness import RandomLike, generator_of
-
-_WIDTH = 2 * 1.959963984540054  # standard errors between the ends of an interval of 95 %
-_STEP = 0.5  # of the standard error of the bootstrap, by which an estimate may lie off
-_MOST_WORK = 10**8  # cells times ranks
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +18,7 @@ class Propensities:
     relative : float64 array, shape (ranks,)
         Estimates; the first is 1.
     intervals : float64 array, shape (ranks, 2)
-        Intervals by bootstrap over queries.
+        Intervals of the logarithms, with standard errors by bootstrap over queries; NaN for a rank without a click.
     click_rates : float64 array, shape (ranks,)
         Share of lists with a click at each rank.
     perplexity : float64 array, shape (ranks,)
@@ -59,7 +50,7 @@ class Propensities:
 
 
 def propensities(
-    sessions: Sessions, *, iterations: int = 50, n_resamples: int = 200, held_out: float = 0.2, rng: RandomLike = 0
+    sessions: Sessions, *, iterations: int = 500, n_resamples: int = 200, held_out: float = 0.2, rng: RandomLike = 0
 ) -> Propensities:
     """Estimate propensities by the position-based model, with intervals and held-out perplexity.
 
@@ -68,7 +59,7 @@ def propensities(
     sessions : Sessions
         The log.
     iterations : int
-        Steps of expectation maximisation.
+        Most steps of the fit, as of `PBM`.
     n_resamples : int
         Replicates of the bootstrap over queries.
     held_out : float
@@ -86,7 +77,7 @@ def propensities(
     Warns
     -----
     IdealrankWarning
-        Expectation maximisation has not converged, or, by `PBM.fit`, ranks cannot be compared.
+        By `PBM.fit`: the model has not converged, or ranks cannot be compared.
     """
     check_sessions(sessions)
     sessions.require_click()
@@ -95,25 +86,7 @@ def propensities(
     unseen, seen = sessions.split(held_out, generator)
     perplexity = PBM(iterations).fit(seen).perplexity_by_rank(unseen)
     intervals = fitted.propensity_intervals(n_resamples=n_resamples, rng=generator)
-    cautions = tuple(_cautions(fitted, intervals))
-    for caution in cautions:
-        warn(caution)
     return Propensities(
         fitted.relative_propensity, intervals, sessions.click_rates(), perplexity, position_bias(sessions), len(sessions),
-        len(sessions.queries), fitted.n_components, cautions,
+        len(sessions.queries), fitted.n_components, fitted.cautions,
     )  # fmt: skip
-
-
-def _cautions(fitted: FittedPBM, intervals: FloatArray) -> Iterator[str]:
-    """Say how far the maximum of the likelihood lies, if that is far for the intervals."""
-    if fitted.propensity.size * fitted.cells.pair.size > _MOST_WORK:
-        yield f"{fitted.propensity.size:,} ranks are too many to look whether expectation maximisation has converged"
-        return
-    with np.errstate(divide="ignore", invalid="ignore"):  # of ranks without a click
-        errors = (np.log(intervals[:, 1]) - np.log(intervals[:, 0])) / _WIDTH
-    moved = largest_step(steps_left(fitted), errors)
-    if moved > _STEP:
-        yield (
-            f"expectation maximisation has not converged after {fitted.iterations:,} iterations: the maximum of the likelihood lies "
-            f"{moved:.1f} standard errors away; raise the number of iterations"
-        )

@@ -4,6 +4,7 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import stdtrit
 
 from idealrank._warnings import warn
 from idealrank.clicks.arguments import check_confidence, replicates_of
@@ -30,7 +31,8 @@ class TrustPropensities:
     offset : float64 array, shape (ranks,)
         The first is 0. Below 0 where users trust the first rank more.
     slope_intervals, offset_intervals : float64 array, shape (ranks, 2)
-        Percentile intervals by bootstrap over queries; NaN without replicates.
+        Intervals that hold for all ranks together, of the slopes and of the offsets: Fieller's, by bootstrap over queries. Infinite where
+        the log bounds no line; NaN without replicates.
     n_pairs : int64 array, shape (ranks,)
         Pairs of query and document that stood at this rank, at the first, and at a third; on the first rank 0.
     n_sessions : int
@@ -57,7 +59,7 @@ class TrustPropensities:
 
     @property
     def has_trust_bias(self) -> bool:
-        """Return whether the interval of an offset excludes 0."""
+        """Return whether the interval of an offset excludes 0, at the level of all ranks together."""
         low, high = self.offset_intervals[1:].T
         return bool(((low > 0) | (high < 0)).any())
 
@@ -96,7 +98,7 @@ def trust_propensities(sessions: Sessions, *, n_resamples: int = 200, confidence
     ----------
     Agarwal, Wang, Li, Bendersky and Najork (2019), Addressing trust bias for unbiased learning-to-rank, WWW. Vardasbi, Oosterhuis and de
     Rijke (2020), When inverse propensity scoring does not work: affine corrections for unbiased learning to rank, CIKM, for the affine
-    form. Wald (1940), for slopes by instruments.
+    form. Wald (1940), for slopes by instruments. Fieller (1954), Some problems in interval estimation, JRSS B 16, for ratios.
 
     Examples
     --------
@@ -114,17 +116,23 @@ def trust_propensities(sessions: Sessions, *, n_resamples: int = 200, confidence
     sums, n_pairs = _sums(sessions)
     if not n_pairs.any():
         raise InputError("sessions: found no document at the first rank and at two others, expected some; log a third ranker, or swaps")
-    slope, offset, _ = _lines(sums.sum(axis=0)[None])
+    whole = _moments(sums.sum(axis=0)[None])
+    with np.errstate(divide="ignore", invalid="ignore"):  # ranks without any pair
+        slope, offset = (top / whole.of_first for top in (whole.of_own, whole.of_offset))
     shape = (sessions.n_ranks, 2)
     intervals, strength = [np.full(shape, np.nan), np.full(shape, np.nan)], np.full(sessions.n_ranks, np.inf)
     if replicates:
         generator, n_queries = generator_of(rng), sums.shape[0]
-        drawn = _lines(_drawn_sums(sums, replicates, generator, n_queries))
-        tails = [(1 - level) / 2, (1 + level) / 2]
+        drawn = _moments(_drawn_sums(sums, replicates, generator, n_queries))
+        compared = max(int((n_pairs > 0).sum()), 1)
+        quantile = float(stdtrit(max(n_queries - 1, 1), 1 - (1 - level) / (2 * compared)))  # Bonferroni
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # ranks without any pair are NaN
-            intervals = [np.nanquantile(one, tails, axis=0).T for one in drawn[:2]]
-            strength = np.nanmean(drawn[2], axis=0) / np.nanstd(drawn[2], axis=0)
+            intervals = [
+                fieller(top[0], whole.of_first[0], tops, drawn.of_first, quantile)
+                for top, tops in ((whole.of_own, drawn.of_own), (whole.of_offset, drawn.of_offset))
+            ]
+            strength = np.nanmean(drawn.of_first, axis=0) / np.nanstd(drawn.of_first, axis=0)
     cautions = tuple(_cautions(n_pairs, strength))
     for caution in cautions:
         warn(caution)
@@ -174,14 +182,61 @@ def _sums(sessions: Sessions) -> tuple[FloatArray, IntArray]:
     return found, counts
 
 
-def _lines(sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Slope and offset of each rank, and the covariance of the first rank with the instrument; shapes (replicates, ranks)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+@dataclass(frozen=True, eq=False)
+class _Moments:
+    """Tops of slopes and offsets, and their bottom, the covariance of the first rank. Shapes (replicates, ranks)."""
+
+    of_own: FloatArray
+    of_offset: FloatArray
+    of_first: FloatArray
+
+
+def _moments(sums: FloatArray) -> _Moments:
+    with np.errstate(divide="ignore", invalid="ignore"):  # ranks without any pair
         means = sums[..., 1:] / sums[..., :1]
-        first, own, rest = means[..., 0], means[..., 1], means[..., 2]
-        of_first, of_own = means[..., 3] - first * rest, means[..., 4] - own * rest
-        slope = of_own / of_first
-    slope[:, 0], of_first = 1.0, of_first.copy()
-    offset = own - slope * first
-    offset[:, 0] = 0.0
-    return slope, offset, of_first
+    first, own, rest = means[..., 0], means[..., 1], means[..., 2]
+    of_first, of_own = means[..., 3] - first * rest, means[..., 4] - own * rest
+    of_offset = own * of_first - of_own * first
+    of_first[:, 0], of_own[:, 0], of_offset[:, 0] = 1.0, 1.0, 0.0
+    return _Moments(of_own, of_offset, of_first)
+
+
+def fieller(top: FloatArray, bottom: FloatArray, tops: FloatArray, bottoms: FloatArray, quantile: float) -> FloatArray:
+    """Intervals of ratios that hold the values at which top less value times bottom is not significant.
+
+    Percentiles of ratios, or normal intervals, are too short if the error of the bottom is not small.
+
+    Parameters
+    ----------
+    top, bottom : float64 arrays, shape (ratios,)
+        Estimates.
+    tops, bottoms : float64 arrays, shape (replicates, ratios)
+        Replicates, for their variances and covariances.
+    quantile : float
+        Standard errors that are not significant.
+
+    Returns
+    -------
+    float64 array, shape (ratios, 2)
+        Infinite where the bottom is not significant, NaN where an estimate is.
+
+    Examples
+    --------
+    >>> draws = np.random.default_rng(1).normal([2.0, 4.0], 0.1, (1000, 2))
+    >>> fieller(np.array([2.0]), np.array([4.0]), draws[:, :1], draws[:, 1:], 1.96).round(2).tolist()
+    [[0.45, 0.56]]
+    """
+    n = tops.shape[0]
+    from_mean, from_bottom = tops - tops.mean(axis=0), bottoms - bottoms.mean(axis=0)
+    of_top, of_both, of_bottom = (
+        quantile**2 * (one * other).sum(axis=0) / max(n - 1, 1)
+        for one, other in ((from_mean, from_mean), (from_mean, from_bottom), (from_bottom, from_bottom))
+    )
+    # The ends solve a quadratic equation in the ratio.
+    square, half = bottom**2 - of_bottom, top * bottom - of_both
+    root = np.sqrt(np.maximum(half**2 - square * (top**2 - of_top), 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ends = np.column_stack([(half - root) / square, (half + root) / square])
+    unbounded = np.array([-np.inf, np.inf])
+    found: FloatArray = np.where(np.isnan(ends), np.nan, np.where(square[:, None] > 0, ends, unbounded))
+    return found

@@ -17,6 +17,7 @@ from idealrank.io.notes import Notes, Tell
 from idealrank.io.numerals import parse_number
 from idealrank.io.record_files import BYTE_ORDER_MARK, Choose, columnar_records, is_columnar, json_records, line_records
 from idealrank.io.sources import Paths, Source, open_sources
+from idealrank.io.table_columns import parse_roles
 
 _HEAD = 1 << 16
 _YANDEX = re.compile(rb"\d+\t\d+\tQ\t\d+\t\d+(\t\d+)+\r?(\n|$)")
@@ -49,6 +50,7 @@ SHOWN = (
 COHORT = LogField("cohort", ("cohort", "arm", "variant", "group"))
 COVARIATE = LogField("covariate", ("covariate", "before"), required=False, is_number=True)
 PERIOD = LogField("period", ("period", "day", "week"), required=False)
+COHORT_LOG = (*SHOWN, COHORT, COVARIATE, PERIOD)
 REWARDS = (
     LogField("reward", ("reward", "click", "clicked", "rewards"), is_number=True),
     LogField("logged", ("logged_probability", "propensity", "propensity_score", "pscore", "logged"), is_number=True),
@@ -119,12 +121,37 @@ def read_log(path: Paths, *, columns: Mapping[str, str] | None = None, cohorts: 
     >>> read_log(path).click.tolist()
     [0.0, 1.0]
     """
-    found = read_columns(path, (*SHOWN, COHORT, COVARIATE, PERIOD) if cohorts else SHOWN, columns=columns, tell=tell)
+    found = read_columns(path, COHORT_LOG if cohorts else SHOWN, columns=columns, tell=tell)
     return LogRows(
         found["session"], found["query"], found["document"], found["rank"], found["click"], found.get("user"), found.get("propensity"),
         found.get("action"), found.get("dwell"), found.get("time"), found.get("cohort"), found.get("covariate"),
         found.get("period"),
     )  # fmt: skip
+
+
+def log_columns(text: str, fields: Sequence[LogField], option: str = "--columns") -> dict[str, str] | None:
+    """Column names by role of these fields, as the command line takes them; None for an empty text.
+
+    Parameters
+    ----------
+    text : str
+        ``ROLE=NAME,...``.
+    fields : sequence of LogField
+        Fields of the file.
+    option : str
+        The option that has it, for messages.
+
+    Raises
+    ------
+    OptionError
+        A part is not ``ROLE=NAME``, or a role is unknown or occurs twice.
+
+    Examples
+    --------
+    >>> log_columns("user=customer", SHOWN)
+    {'user': 'customer'}
+    """
+    return parse_roles(text, [field.role for field in fields], option) if text else None
 
 
 def read_columns(

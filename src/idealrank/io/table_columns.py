@@ -60,13 +60,53 @@ def parse_columns(text: str, option: str = "--columns") -> dict[str, str]:
     >>> parse_columns("query=topic,document=docno")
     {'query': 'topic', 'document': 'docno'}
     """
-    pairs = [part.partition("=") for part in text.split(",")]
-    if any(not (role and name) for role, _, name in pairs):
-        raise OptionError(f"{option} {text}: expected query=NAME,document=NAME and grade=NAME, score=NAME or rank=NAME")
-    columns = {_OTHER_ROLES.get(role.strip(), role.strip()): name.strip() for role, _, name in pairs}
-    if len(columns) < len(pairs):
+    expected = "query=NAME,document=NAME and grade=NAME, score=NAME or rank=NAME"
+    named = [(_OTHER_ROLES.get(role, role), name) for role, name in _named_pairs(text, option, expected)]
+    columns = dict(named)
+    if len(columns) < len(named):
         raise OptionError(f"{option} {text}: found a role twice, expected each once; user is query, item is document, rating is grade")
     return columns
+
+
+def parse_roles(text: str, roles: Sequence[str], option: str = "--columns") -> dict[str, str]:
+    """Column names by role, for a table whose roles are its own: the user of a click log is not its query.
+
+    Parameters
+    ----------
+    text : str
+        ``ROLE=NAME,...``.
+    roles : sequence of str
+        Roles of the table.
+    option : str
+        The option that has it, for messages.
+
+    Raises
+    ------
+    OptionError
+        A part is not ``ROLE=NAME``, or a role is unknown or occurs twice.
+
+    Examples
+    --------
+    >>> parse_roles("user=customer,rank=place", ["query", "user", "rank"])
+    {'user': 'customer', 'rank': 'place'}
+    """
+    named = _named_pairs(text, option, f"ROLE=NAME,... with roles among {', '.join(roles)}")
+    unknown = next((role for role, _ in named if role not in roles), None)
+    if unknown is not None:
+        raise OptionError(f"{option} {text}: found the role {unknown!r}, expected some of {', '.join(roles)}")
+    columns = dict(named)
+    if len(columns) < len(named):
+        raise OptionError(f"{option} {text}: found a role twice, expected each once")
+    return columns
+
+
+def _named_pairs(text: str, option: str, expected: str) -> list[tuple[str, str]]:
+    """Roles and names of ``ROLE=NAME,...``, in their order."""
+    parts = [part.partition("=") for part in text.split(",")]
+    pairs = [(role.strip(), name.strip()) for role, _, name in parts]
+    if not all(role and name for role, name in pairs):
+        raise OptionError(f"{option} {text}: expected {expected}")
+    return pairs
 
 
 def choose_columns(names: Sequence[str], table: Table, given: Columns, where: str, notes: Notes) -> Chosen:

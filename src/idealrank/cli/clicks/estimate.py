@@ -6,8 +6,7 @@ from idealrank.api.clicks import reward_estimates
 from idealrank.cli import console, options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
-from idealrank.io.click_logs import REWARDS, read_columns
-from idealrank.io.table_columns import parse_columns
+from idealrank.io.click_logs import REWARDS, log_columns, read_columns
 
 _EPILOG = """\
 Examples:
@@ -79,7 +78,7 @@ def estimate(
     The estimators use inverse propensity scoring, with or without a model of the reward.
     """
     options.refuse_to_replace(output_path, (log,))
-    watch, given = Watch(), parse_columns(columns_text) if columns_text else None
+    watch, given = Watch(), log_columns(columns_text, REWARDS)
     found = watch.run("rewards", lambda _: read_columns(log, REWARDS, columns=given, tell=lambda message: console.say("note", message)))
     limits = {"clipped": clip, "switch": switch}
     asked = [(name, limits.get(name)) for name in dict.fromkeys(estimators or ("ips", "snips"))]

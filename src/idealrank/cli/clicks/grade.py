@@ -92,6 +92,7 @@ def grade(
             model = watch.run("click model", lambda _: log_options.model_of(model_name, iterations).fit(sessions))
         found = grades(sessions, model, cuts=cuts, least=least).qrels
         how = {"model": model_name, "cuts": cuts, **({"iterations": iterations} if model_name in _WITH_STEPS else {})}
+        how |= {"cautions": list(model.cautions)} if model is not None and model.cautions else {}
     source = "clicks-actions" if actions_text else f"clicks-{model_name}"
     n_graded = sum(len(found[query]) for query in found.queries)
     if not n_graded:

@@ -12,8 +12,7 @@ from idealrank.cli import console, options
 from idealrank.cli.progress import Watch
 from idealrank.clicks import DBN, DCM, PBM, SDBN, UBM, Cascade, LogCheck, LogRows
 from idealrank.errors import InputError, OptionError
-from idealrank.io.click_logs import read_log
-from idealrank.io.table_columns import parse_columns
+from idealrank.io.click_logs import SHOWN, log_columns, read_log
 from idealrank.io.ubi_logs import read_ubi
 
 Model: TypeAlias = "PBM | UBM | Cascade | DCM | SDBN | DBN"
@@ -48,7 +47,12 @@ _REDACT: tuple[Decorator, ...] = (
     click.option("--redact-key", "key_path", metavar="FILE", help="File with a secret key of 16 to 64 bytes; hashes then use the key."),
 )  # fmt: skip
 iterations: Decorator = click.option(
-    "--iterations", metavar="N", type=click.IntRange(0), default=50, show_default=True, help="Number of expectation-maximisation steps."
+    "--iterations",
+    metavar="N",
+    type=click.IntRange(0),
+    default=500,
+    show_default=True,
+    help="Largest number of steps of the fit; a warning says if it has not converged.",
 )
 METHODS = ("em", "all-pairs", "pivot", "trust")
 method: Decorator = click.option(
@@ -111,7 +115,7 @@ class LogInput:
         if self.events_path is not None:
             wanted = [name.strip() for name in self.click_actions.split(",")]
             return read_ubi(self.path, self.events_path, clicks=wanted, tell=_note)
-        return read_log(self.path, columns=parse_columns(self.columns_text) if self.columns_text else None, tell=_note)
+        return read_log(self.path, columns=log_columns(self.columns_text, SHOWN), tell=_note)
 
     def check(self, watch: Watch) -> LogCheck:
         """Read the log and check it; what was left out is said on stderr."""

@@ -7,9 +7,8 @@ from idealrank.cli.clicks import log_options
 from idealrank.cli.progress import Watch
 from idealrank.cli.result_options import check_extra, check_page, write_page_file
 from idealrank.errors import OptionError
-from idealrank.io.click_logs import REWARDS, read_columns
+from idealrank.io.click_logs import REWARDS, log_columns, read_columns
 from idealrank.io.provenance import input_files
-from idealrank.io.table_columns import parse_columns
 from idealrank.reports.subject import Made
 
 _EPILOG = """\
@@ -73,7 +72,7 @@ def report(
     watch, estimates = Watch(), None
     check = inputs.check(watch)
     if rewards_path is not None:
-        given = parse_columns(reward_columns_text, "--reward-columns") if reward_columns_text else None
+        given = log_columns(reward_columns_text, REWARDS, "--reward-columns")
         columns = watch.run(
             "rewards", lambda _: read_columns(rewards_path, REWARDS, columns=given, tell=lambda message: console.say("note", message))
         )

@@ -1,6 +1,7 @@
 """`idealrank clicks runs`: DCG of runs that users never saw, from the clicks on lists of another ranker."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,16 @@ from idealrank.cli import console, input_options, options
 from idealrank.cli.clicks import log_options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
-from idealrank.clicks import PBM, Sessions, exposures, harvested_propensities, logged_dcg, logged_dcg_difference, trust_propensities
+from idealrank.clicks import (
+    PBM,
+    LoggedDCG,
+    Sessions,
+    exposures,
+    harvested_propensities,
+    logged_dcg,
+    logged_dcg_difference,
+    trust_propensities,
+)
 from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError, shown
@@ -72,18 +82,20 @@ def runs(
     sessions = inputs.check(watch).sessions
     if propensity_path is not None:
         examined, offset = _of_file(propensity_path, sessions.n_ranks)
+        cautions: tuple[str, ...] = ()
     else:
-        examined, offset = watch.run("propensities", lambda _: _estimated(sessions, method, iterations))
+        examined, offset, cautions = watch.run("propensities", lambda _: _estimated(sessions, method, iterations))
     if np.isnan(examined).any():
         raise InputError(f"propensities: found none for rank {int(np.isnan(examined).argmax()) + 1}, expected one for each rank")
     seen = exposures(sessions, examined)
     rankings = [_ranking(run, sessions, cutoff) for run in found]
     how: dict[str, Any] = {"offset": offset, "clusters": sessions.user, "confidence": confidence}
     seen = np.minimum(seen, 1.0) if offset is None else seen  # estimates of ranks that are examined alike may be above 1
-    values = [logged_dcg(sessions, ranking, seen, **how) for ranking in rankings]
+    values = [with_cautions(logged_dcg(sessions, ranking, seen, **how), cautions) for ranking in rankings]
     difference = None
     if len(rankings) == 2:
         difference = logged_dcg_difference(sessions, rankings[0], rankings[1], seen, **how)
+        difference = replace(difference, a=values[0], b=values[1])
     where = "users" if sessions.user is not None else "lists"
     _FORMATS.write(layout, output_path, dict(zip(names, values, strict=True)), difference, where)
 
@@ -115,11 +127,23 @@ def _ranking(run: Run, sessions: Sessions, cutoff: int | None) -> dict[str, list
     return found
 
 
-def _estimated(sessions: Sessions, method: str, iterations: int) -> tuple[FloatArray, FloatArray | None]:
-    """Propensities relative to the first rank, and offsets under trust bias."""
+def with_cautions(value: LoggedDCG, cautions: tuple[str, ...]) -> LoggedDCG:
+    """Add cautions of the propensities to a value that rests on them.
+
+    Examples
+    --------
+    >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [0, 0]])
+    >>> with_cautions(logged_dcg(log, {"q": ["b", "a"]}, [1.0, 0.5]), ("the fit has not converged",)).cautions[0]
+    'the fit has not converged'
+    """
+    return replace(value, cautions=(*cautions, *value.cautions))
+
+
+def _estimated(sessions: Sessions, method: str, iterations: int) -> tuple[FloatArray, FloatArray | None, tuple[str, ...]]:
+    """Propensities relative to the first rank, offsets under trust bias, and cautions."""
     if method == "trust":
         found = trust_propensities(sessions, n_resamples=200)
-        return found.slope, found.offset
+        return found.slope, found.offset, found.cautions
     if method == "em":
         fitted = PBM(iterations).fit(sessions)
         if fitted.n_components > 1:
@@ -127,8 +151,8 @@ def _estimated(sessions: Sessions, method: str, iterations: int) -> tuple[FloatA
                 f"propensities: found {fitted.n_components} sets of ranks that share no document, expected ranks that can be compared",
                 hint="log swapped results or a second ranker, or state the propensities by --propensities FILE",
             )
-        return fitted.relative_propensity, None
-    return harvested_propensities(sessions, method=method, n_resamples=0).relative, None  # type: ignore[arg-type]
+        return fitted.relative_propensity, None, fitted.cautions
+    return harvested_propensities(sessions, method=method, n_resamples=0).relative, None, ()  # type: ignore[arg-type]
 
 
 def _of_file(path: str, n_ranks: int) -> tuple[FloatArray, FloatArray | None]:

@@ -10,8 +10,7 @@ from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 from idealrank.clicks import slate_difference, slate_value
 from idealrank.errors import OptionError
-from idealrank.io.click_logs import SLATES, read_columns
-from idealrank.io.table_columns import parse_columns
+from idealrank.io.click_logs import SLATES, log_columns, read_columns
 
 _EPILOG = """\
 Examples:
@@ -56,7 +55,7 @@ def slates(
 ) -> None:  # fmt: skip
     """Estimate the mean reward of the lists of a target policy from the lists of another policy."""
     options.refuse_to_replace(output_path, (lists,))
-    given = parse_columns(columns_text) if columns_text else None
+    given = log_columns(columns_text, SLATES)
     columns = Watch().run("lists", lambda _: read_columns(lists, SLATES, columns=given, tell=lambda message: console.say("note", message)))
     found = slates_of(columns)
     try:

@@ -14,8 +14,7 @@ from idealrank.cli.progress import Watch
 from idealrank.clicks import CohortEffects, ab_effect, cohort_effects, novelty
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError
-from idealrank.io.click_logs import EXPERIMENT, read_columns, read_log
-from idealrank.io.table_columns import parse_columns
+from idealrank.io.click_logs import COHORT_LOG, EXPERIMENT, log_columns, read_columns, read_log
 from idealrank.measures.parse import DEFAULT_MEASURES
 
 _EPILOG = """\
@@ -80,11 +79,12 @@ def ab(
 ) -> None:  # fmt: skip
     """Read an A/B test: the difference of B and A by user, and how it changes over time."""
     options.refuse_to_replace(output_path, (rows, qrels_path))
-    given = parse_columns(columns_text) if columns_text else None
+    of_log = is_log or qrels_path is not None
+    given = log_columns(columns_text, COHORT_LOG if of_log else EXPERIMENT)
     if measure_texts and qrels_path is None:
         raise OptionError("-m: found no --qrels, expected judgments of the queries of the log")
     how |= {"n_resamples": resamples, "rng": seed}
-    if is_log or qrels_path is not None:
+    if of_log:
         lists = CohortLog(rows, given, qrels_path, qrels_columns_text, measure_texts, convention_text)
         _OF_LOG.write(layout, output_path, lists.effects(how))
         return

@@ -92,6 +92,7 @@ class ClickLogPage:
                 f"Propensities cannot be compared: the ranks fall into {sets} sets that share no document. Swap results at random, or log "
                 "rankers that order the same documents differently."
             )
+        found += [f"No verdict on propensities: {caution}." for caution in self.propensities.cautions]
         rates = _mean(self.perplexity[RATES])
         best = min((_mean(values) for name, values in self.perplexity.items() if name != RATES), default=rates)
         if best >= rates:
@@ -104,8 +105,9 @@ class ClickLogPage:
         return found
 
     def cautions(self) -> list[str]:
-        """Cautions about the numbers; empty where there is none."""
-        found, bias = [f"{one[0].upper()}{one[1:]}." for one in self.propensities.cautions], self.propensities.position_bias
+        """Cautions about the log; empty where there is none."""
+        found: list[str] = []
+        bias = self.propensities.position_bias
         left_out = self.check.n_lists - self.check.n_kept
         if bias > _LARGE_BIAS:
             found.append(
@@ -257,7 +259,7 @@ def _mean(values: FloatArray) -> float:
 
 def _method(found: Propensities, given: RewardEstimates | None) -> list[str]:
     said = [
-        "propensity: position-based model, expectation maximisation; intervals by bootstrap over queries",
+        "propensity: position-based model, maximum likelihood; intervals by bootstrap over queries",
         f"perplexity: models fitted to a part of the {found.n_sessions:,} lists, and asked about the rest",
     ]
     if given is not None:

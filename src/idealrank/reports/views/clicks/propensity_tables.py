@@ -32,7 +32,7 @@ def propensity_parts(found: Propensities) -> list[Part]:
         Column("perplexity", "number", lambda rank: number_cell(float(found.perplexity[rank]), _RANK_PLACES)),
     ]
     notes = [
-        "propensity: how often a rank is examined, divided by that of the first; position-based model, expectation maximisation",
+        "propensity: how often a rank is examined, divided by that of the first; position-based model, maximum likelihood",
         "intervals: bootstrap over queries; perplexity: on lists that the model has not seen, 1 for certainty, 2 for a coin",
     ]
     bias = f"the same documents are clicked {found.position_bias:.3g} times as often at the first rank as at the last"
@@ -167,8 +167,8 @@ def trust_parts(found: TrustPropensities) -> list[Part]:
         verdict = "the log cannot tell whether there is trust bias"
     said = (
         "a document with the click rate m at the first rank has slope * m + offset here; without trust bias, offsets are 0 and slopes are "
-        "propensities; slopes: covariances with the click rate at all other ranks; intervals: bootstrap over queries; documents: that "
-        "stood at this rank, at the first, and at a third"
+        "propensities; slopes: covariances with the click rate at all other ranks; intervals: hold for all "
+        "ranks together, by bootstrap over queries; documents: that stood at this rank, at the first, and at a third"
     )
     return [[f"{found.n_sessions:,} lists, {found.slope.size} ranks: {verdict}"], Table.of(columns, range(found.slope.size)),
             ["method", *wrapped(said)]]  # fmt: skip

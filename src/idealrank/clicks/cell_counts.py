@@ -1,0 +1,124 @@
+"""Counts of cells, a pair of query and document in one situation, and the sets of situations that they link."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from idealrank.clicks.sessions import Sessions
+from idealrank.data.types import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class CellCounts:
+    """Sessions counted: all that an examination model needs of them, whatever their number.
+
+    A cell is a pair of query and document in one situation: at a rank (PBM), or at a rank below a click at another (UBM). Counts of two
+    logs with the same numbers add up.
+
+    Attributes
+    ----------
+    pair, situation : int64 array, shape (cells,)
+        Pair and situation of each cell.
+    shown, clicked : float64 array, shape (cells,)
+        Impressions and clicks.
+    n_pairs, n_situations : int
+        Their numbers.
+    """
+
+    pair: IntArray
+    situation: IntArray
+    shown: FloatArray
+    clicked: FloatArray
+    n_pairs: int
+    n_situations: int
+
+    @classmethod
+    def of(cls, sessions: Sessions, situation: IntArray, n_situations: int) -> "CellCounts":
+        """Count sessions whose ranks have these situations; shape (sessions, ranks)."""
+        there = sessions.pair >= 0
+        keys = sessions.pair[there] * np.int64(n_situations) + np.broadcast_to(situation, sessions.pair.shape)[there]
+        clicks = sessions.clicks[there]
+        size = len(sessions.documents) * n_situations
+        if size <= max(1 << 20, 4 * keys.size):
+            shown = np.bincount(keys, minlength=size)
+            clicked = np.bincount(keys[clicks], minlength=size)
+            used = np.flatnonzero(shown)
+            shown, clicked = shown[used], clicked[used]
+        else:  # a table of all cells would be far larger than the log
+            used, inverse = np.unique(keys, return_inverse=True)
+            inverse = inverse.reshape(-1)
+            shown, clicked = np.bincount(inverse), np.bincount(inverse[clicks], minlength=used.size)
+        return cls(used // n_situations, used % n_situations, shown.astype(np.float64), clicked.astype(np.float64),
+                   len(sessions.documents), n_situations)  # fmt: skip
+
+    @property
+    def impressions(self) -> FloatArray:
+        """Impressions of each pair."""
+        return np.asarray(np.bincount(self.pair, self.shown, self.n_pairs), np.float64)
+
+    @classmethod
+    def joined(cls, parts: "Sequence[CellCounts]") -> "CellCounts":
+        """Counts of logs without a common pair; pairs are numbered part by part."""
+        first = np.cumsum([0, *(part.n_pairs for part in parts)])
+        pair = np.concatenate([part.pair + begin for part, begin in zip(parts, first[:-1], strict=True)])
+        situation, shown, clicked = (np.concatenate([getattr(part, name) for part in parts]) for name in ("situation", "shown", "clicked"))
+        return cls(pair, situation, shown, clicked, int(first[-1]), parts[0].n_situations)
+
+    def of_queries(self, times: FloatArray, query_of_pair: IntArray) -> "CellCounts":
+        """CellCounts of queries drawn so many times each."""
+        factor = times[query_of_pair][self.pair]
+        return CellCounts(self.pair, self.situation, self.shown * factor, self.clicked * factor, self.n_pairs, self.n_situations)
+
+
+def rank_components(cells: CellCounts) -> int:
+    """Number of sets of situations that share no pair: parameters of two sets cannot be compared.
+
+    Examples
+    --------
+    >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[1, 0], [0, 1]])
+    >>> rank_components(CellCounts.of(log, np.arange(2), 2))
+    2
+    """
+    labels = linked_sets(cells.pair, cells.situation, cells.n_pairs, cells.n_situations)
+    return int(np.unique(labels[np.unique(cells.situation)]).size)
+
+
+def informative_sets(cells: CellCounts) -> IntArray:
+    """Number the sets of situations that share clicked pairs, from the one with most impressions; -1 without a clicked pair.
+
+    The likelihood of a pair without a click is greatest at an attractiveness of 0, whatever the examination: it joins no situations.
+
+    Examples
+    --------
+    >>> log = Sessions.from_arrays(["q", "q"], [["a", "b", "c"], ["b", "a", "c"]], [[1, 0, 0], [0, 1, 0]])
+    >>> informative_sets(CellCounts.of(log, np.arange(3), 3)).tolist()
+    [0, 0, -1]
+    """
+    clicked = np.bincount(cells.pair, cells.clicked, cells.n_pairs)[cells.pair] > 0
+    labels = linked_sets(cells.pair[clicked], cells.situation[clicked], cells.n_pairs, cells.n_situations)
+    found = np.full(cells.n_situations, -1, np.int64)
+    known = np.unique(cells.situation[clicked])
+    weight = np.bincount(cells.situation, cells.shown, cells.n_situations)
+    names, own = np.unique(labels[known], return_inverse=True)
+    number = np.empty(names.size, np.int64)
+    number[np.argsort(-np.bincount(own.reshape(-1), weight[known], names.size), kind="stable")] = np.arange(names.size)
+    found[known] = number[own.reshape(-1)]
+    return found
+
+
+def linked_sets(pair: IntArray, situation: IntArray, n_pairs: int, n_situations: int) -> IntArray:
+    """Label situations, with one label for all that a chain of cells links. Shape (situations,).
+
+    Examples
+    --------
+    >>> linked_sets(np.array([0, 0, 1]), np.array([0, 1, 2]), 2, 3).tolist()
+    [0, 0, 1]
+    """
+    from scipy.sparse import coo_array  # noqa: PLC0415  (a model without a fit needs none)
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+
+    size = n_situations + n_pairs
+    graph = coo_array((np.ones(pair.size), (situation, n_situations + pair)), shape=(size, size))
+    labels: IntArray = connected_components(graph, directed=False)[1][:n_situations].astype(np.int64)
+    return labels

@@ -1,0 +1,370 @@
+"""Examination of greatest likelihood: steps of Newton, with each pair at its best attractiveness."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from idealrank.clicks.cell_counts import CellCounts, informative_sets, linked_sets
+from idealrank.data.types import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+_GAIN = 1e-10  # log-likelihood that another step could gain, below which the fit has converged
+_PAIR_STEPS, _PAIR_ERROR = 60, 1e-13  # of the logarithm of an attractiveness
+_MOST_SITUATIONS = 1000  # of which a step of Newton inverts a table; beyond, its diagonal alone
+_LARGEST_MOVE = 2.0  # of the logarithm of an examination in one step
+_LEAST_SHARE = 2.0**-60  # of a step that the likelihood refuses
+_RIDGE = 1e-12  # times clicks: a situation whose impressions were all clicked has no curvature
+
+
+@dataclass(frozen=True, eq=False)
+class ExaminationFit:
+    """Parameters of greatest likelihood.
+
+    Attributes
+    ----------
+    attractive : float64 array, shape (pairs,)
+        Attractiveness of each pair.
+    examined : float64 array, shape (situations,)
+        Examination of each situation; the largest of each set of linked situations is 1.
+    converged : bool
+        Whether the fit reached the maximum.
+    """
+
+    attractive: FloatArray
+    examined: FloatArray
+    converged: bool
+
+
+@dataclass(frozen=True, eq=False)
+class ProfilePoint:
+    """Likelihood at one examination, with each pair at its best attractiveness.
+
+    Attributes
+    ----------
+    log_attractive : float64 array, shape (pairs,)
+        Logarithm of the attractiveness of each clicked pair; at most 0.
+    log_likelihood : float
+        Natural logarithm of the probability of all clicks.
+    score : float64 array, shape (situations,)
+        Derivative by the logarithm of each examination.
+    weight : float64 array, shape (cells,)
+        Negative second derivative by the logarithm of the click rate of each cell.
+    """
+
+    log_attractive: FloatArray
+    log_likelihood: float
+    score: FloatArray
+    weight: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class ClickedCells:
+    """Cells of clicked pairs in clicked situations, numbered anew: all that moves the likelihood.
+
+    The likelihood of a pair or situation without a click is greatest at 0, whatever the other parameters.
+
+    Attributes
+    ----------
+    pairs, situations : int64 array
+        Number in the log of each clicked pair, and of each clicked situation.
+    pair, situation : int64 array, shape (cells,)
+        Place in `pairs` and `situations` of each cell.
+    clicked, skipped : float64 array, shape (cells,)
+        Impressions with and without a click.
+    """
+
+    pairs: IntArray
+    situations: IntArray
+    pair: IntArray
+    situation: IntArray
+    clicked: FloatArray
+    skipped: FloatArray
+
+    @classmethod
+    def of(cls, cells: CellCounts) -> "ClickedCells":
+        """Select the cells of clicked pairs and situations."""
+        of_pairs = np.bincount(cells.pair, cells.clicked, cells.n_pairs) > 0
+        of_situations = np.bincount(cells.situation, cells.clicked, cells.n_situations) > 0
+        used = np.flatnonzero(of_pairs[cells.pair] & of_situations[cells.situation] & (cells.shown > 0))
+        clicked = cells.clicked[used]
+        return cls(
+            np.flatnonzero(of_pairs),
+            np.flatnonzero(of_situations),
+            (np.cumsum(of_pairs) - 1)[cells.pair[used]],
+            (np.cumsum(of_situations) - 1)[cells.situation[used]],
+            clicked,
+            cells.shown[used] - clicked,
+        )
+
+    def by_pair(self, values: FloatArray) -> FloatArray:
+        """Sum the values of the cells of each pair."""
+        return np.asarray(np.bincount(self.pair, values, self.pairs.size), np.float64)
+
+    def by_situation(self, values: FloatArray) -> FloatArray:
+        """Sum the values of the cells of each situation."""
+        return np.asarray(np.bincount(self.situation, values, self.situations.size), np.float64)
+
+    def point(self, log_examined: FloatArray, log_attractive: FloatArray) -> ProfilePoint:
+        """Compute the likelihood at an examination, from a first attractiveness of each pair."""
+        logs = self._best_attractive(log_examined, log_attractive)
+        log_rate = logs[self.pair] + log_examined[self.situation]
+        rate, other = np.exp(log_rate), -np.expm1(log_rate)
+        with np.errstate(divide="ignore", invalid="ignore"):  # without skips, a rate may be 1
+            lost = np.where(self.skipped > 0, self.skipped * np.log(other), 0.0)
+            odds = np.where(self.skipped > 0, self.skipped * rate / other, 0.0)
+            weight = np.where(self.skipped > 0, odds / other, 0.0)
+        clicks = self.by_situation(self.clicked)
+        gained = float((self.clicked * log_rate).sum())
+        return ProfilePoint(logs, gained + float(lost.sum()), clicks - self.by_situation(odds), weight)
+
+    def _best_attractive(self, log_examined: FloatArray, first: FloatArray) -> FloatArray:
+        """Logarithm of the attractiveness of greatest likelihood of each pair: its expected clicks are its clicks.
+
+        The logarithm of the expected clicks is convex in that of the attractiveness. Steps of Newton therefore fall to the root
+        from above, and the upper bound of the root keeps all rates below 1.
+        """
+        clicks = self.by_pair(self.clicked)
+        rows = np.flatnonzero(self.skipped > 0)
+        pair, skipped, log_seen = self.pair[rows], self.skipped[rows], log_examined[self.situation[rows]]
+        # No cell alone expects more clicks than the pair had.
+        highest = np.zeros(clicks.size)
+        np.minimum.at(highest, pair, np.log(clicks[pair] / (clicks[pair] + skipped)) - log_seen)
+        logs = np.minimum(first, highest)
+        for _ in range(_PAIR_STEPS):
+            log_rate = logs[pair] + log_seen
+            other = -np.expm1(log_rate)
+            odds = skipped * np.exp(log_rate) / other
+            expected = np.bincount(pair, odds, clicks.size)
+            slope = np.bincount(pair, odds / other, clicks.size)
+            with np.errstate(divide="ignore", invalid="ignore"):  # of a pair that was always clicked
+                move = np.where(expected > 0, np.log(expected / clicks) * expected / slope, -np.inf)
+            moved = np.minimum(logs - move, highest)
+            error = float(np.abs(moved - logs).max(initial=0.0))
+            logs = moved
+            if error < _PAIR_ERROR:
+                break
+        return logs
+
+    def information(self, weight: FloatArray, free: BoolArray) -> FloatArray:
+        """Negative second derivative by the logarithms of examination, with attractiveness of the free pairs eliminated.
+
+        Parameters
+        ----------
+        weight : float64 array, shape (cells,)
+            As of `ProfilePoint`.
+        free : bool array, shape (pairs,)
+            Pairs that are not at their bound.
+
+        Returns
+        -------
+        float64 array, shape (situations, situations)
+            A Laplacian if all pairs are free: its null direction is the common factor of linked situations.
+        """
+        scaled = self.scaled(weight, free)
+        found: FloatArray = np.diag(self.by_situation(weight)) - (scaled.T @ scaled).toarray()
+        return found
+
+    def scaled(self, weight: FloatArray, free: BoolArray) -> "csr_array":
+        """Weights of cells divided by the root of the weight of their pair, if it is free. Shape (pairs, situations)."""
+        from scipy.sparse import csr_array  # noqa: PLC0415  (a model without a fit needs none)
+
+        of_pair = self.by_pair(weight)
+        root = np.sqrt(np.divide(1.0, of_pair, out=np.zeros_like(of_pair), where=free & (of_pair > 0)))
+        shape = (self.pairs.size, self.situations.size)
+        return csr_array((weight * root[self.pair], (self.pair, self.situation)), shape=shape)
+
+
+@dataclass(frozen=True, eq=False)
+class ExaminationSearch:
+    """Projected steps of Newton over the logarithms of examination, which are at most 0.
+
+    With attractiveness eliminated, the likelihood is concave in these logarithms. It does not change if all examination of a set of
+    linked situations grows by one factor and attractiveness shrinks by it: the largest examination of each set is therefore 1.
+    """
+
+    cells: ClickedCells
+    sets: IntArray
+
+    @classmethod
+    def of(cls, cells: ClickedCells) -> "ExaminationSearch":
+        """Number the sets of linked situations."""
+        labels = linked_sets(cells.pair, cells.situation, cells.pairs.size, cells.situations.size)
+        return cls(cells, np.unique(labels, return_inverse=True)[1].reshape(-1))
+
+    def within_bounds(self, logs: FloatArray) -> FloatArray:
+        """Divide by the largest examination of each set."""
+        largest = np.full(int(self.sets.max(initial=-1)) + 1, -np.inf)
+        np.maximum.at(largest, self.sets, logs)
+        found: FloatArray = logs - largest[self.sets]
+        return found
+
+    def maximum(self, steps: int, log_examined: FloatArray, log_attractive: FloatArray) -> tuple[FloatArray, FloatArray, bool]:
+        """Logarithms of examination and attractiveness after so many steps at most, and whether they have converged."""
+        logs = self.within_bounds(log_examined)
+        point = self.cells.point(logs, log_attractive)
+        for _ in range(steps):
+            move = self._move(logs, point)
+            gain = float((move * point.score).sum())
+            is_last = gain < _GAIN
+            # Where all impressions were clicked, the likelihood has a slope and no curvature.
+            share = min(1.0, _LARGEST_MOVE / max(float(np.abs(move).max(initial=0.0)), _LARGEST_MOVE))
+            while True:
+                moved = np.minimum(logs + share * move, 0.0)
+                tried = self.cells.point(moved, point.log_attractive)
+                if is_last or tried.log_likelihood >= point.log_likelihood:
+                    logs, point = moved, tried
+                    break
+                share /= 2
+                if share < _LEAST_SHARE:  # rounding hides what is left to gain
+                    return logs, point.log_attractive, True
+            if is_last:
+                return logs, point.log_attractive, True
+        return logs, point.log_attractive, False
+
+    def _move(self, logs: FloatArray, point: ProfilePoint) -> FloatArray:
+        """Step of Newton of the situations that are not held at their bound."""
+        free = np.flatnonzero(~self._held(logs, point.score))
+        found = np.zeros(logs.size)
+        ridge = _RIDGE * self.cells.by_situation(self.cells.clicked)
+        if free.size > _MOST_SITUATIONS:
+            curvature = self.cells.by_situation(point.weight) + ridge
+            found[free] = (point.score / curvature)[free]
+        elif free.size:
+            table = self.cells.information(point.weight, point.log_attractive < 0)[np.ix_(free, free)]
+            table += np.diag(ridge[free])
+            found[free] = (inverse_of(table) * point.score[free]).sum(axis=1)
+        return found
+
+    def _held(self, logs: FloatArray, score: FloatArray) -> BoolArray:
+        """Situations at their bound that the likelihood pushes against it; one of each set, since a common factor is free."""
+        at_bound = np.flatnonzero(logs == 0)
+        found = np.zeros(logs.size, bool)
+        found[at_bound] = score[at_bound] >= 0
+        by_score = at_bound[np.lexsort((score[at_bound], self.sets[at_bound]))]
+        last_of_set = np.flatnonzero(np.diff(self.sets[by_score], append=-1))
+        found[by_score[last_of_set]] = True
+        return found
+
+
+def fit_examination(cells: CellCounts, steps: int, start: float, first: ExaminationFit | None = None) -> ExaminationFit:
+    """Fit attractiveness of pairs and examination of situations.
+
+    Parameters
+    ----------
+    cells : CellCounts
+        The counts.
+    steps : int
+        Most steps of Newton.
+    start : float
+        Value of parameters that the counts say nothing about.
+    first : ExaminationFit, optional
+        Parameters to start from, such as the fit to other counts of the same cells; by default, from click rates.
+
+    Examples
+    --------
+    >>> counts = CellCounts(np.array([0, 0]), np.array([0, 1]), np.array([10.0, 10]), np.array([4.0, 2]), 1, 2)
+    >>> fit_examination(counts, 20, 0.5).examined.round(6).tolist()
+    [1.0, 0.5]
+    """
+    known = ClickedCells.of(cells)
+    search = ExaminationSearch.of(known)
+    if first is None:
+        rates = known.by_situation(known.clicked) / known.by_situation(known.clicked + known.skipped)
+        log_examined, log_attractive = np.log(rates), np.zeros(known.pairs.size)
+    else:
+        log_examined, log_attractive = np.log(first.examined[known.situations]), np.log(first.attractive[known.pairs])
+    log_examined, log_attractive, converged = search.maximum(steps, log_examined, log_attractive)
+    attractive = np.where(cells.impressions > 0, 0.0, start)
+    attractive[known.pairs] = np.exp(log_attractive)
+    # Without a click, examination is 0 if a clicked document was shown there; other documents say nothing.
+    of_pairs = np.bincount(cells.pair, cells.clicked, cells.n_pairs) > 0
+    tells = np.bincount(cells.situation, cells.shown * of_pairs[cells.pair], cells.n_situations) > 0
+    examined = np.where(tells, 0.0, start)
+    examined[known.situations] = np.exp(log_examined)
+    return ExaminationFit(attractive, examined, converged)
+
+
+def compared_with_first(cells: CellCounts, examined: FloatArray) -> IntArray:
+    """Situations in the set of the first rank that had a click, from the first rank on; none if it had no click.
+
+    Examples
+    --------
+    >>> counts = CellCounts(np.array([0, 0, 1]), np.array([0, 1, 2]), np.full(3, 9.0), np.full(3, 2.0), 2, 3)
+    >>> compared_with_first(counts, np.ones(3)).tolist()
+    [0, 1]
+    """
+    sets = informative_sets(cells)
+    had_click = (np.bincount(cells.situation, cells.clicked, cells.n_situations) > 0) & (examined > 0)
+    if sets[0] < 0 or not had_click[0]:
+        return np.zeros(0, np.int64)
+    return np.flatnonzero((sets == sets[0]) & had_click)
+
+
+def log_errors(cells: CellCounts, attractive: FloatArray, examined: FloatArray, compared: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Standard errors of the logarithms of click rates at the first rank, and of relative examination.
+
+    Parameters
+    ----------
+    cells : CellCounts
+        The counts.
+    attractive, examined : float64 arrays, shapes (pairs,) and (situations,)
+        Parameters of greatest likelihood.
+    compared : int64 array, shape (compared,)
+        Situations, from the first rank on, as of `compared_with_first`.
+
+    Returns
+    -------
+    tuple of float64 arrays, shapes (pairs,) and (compared,)
+        By the information of the likelihood; NaN where there is none.
+
+    Examples
+    --------
+    >>> counts = CellCounts(np.array([0, 0]), np.array([0, 1]), np.full(2, 100.0), np.array([40.0, 20]), 1, 2)
+    >>> log_errors(counts, np.array([0.4]), np.array([1.0, 0.5]), np.array([0, 1]))[1].round(3).tolist()
+    [0.0, 0.235]
+    """
+    known = ClickedCells.of(cells)
+    point = known.point(np.log(examined[known.situations]), np.log(attractive[known.pairs]))
+    places = np.searchsorted(known.situations, compared)
+    every_pair = np.ones(known.pairs.size, bool)
+    information = known.information(point.weight, every_pair)[np.ix_(places, places)]
+    covariance = np.zeros_like(information)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # of a few impressions that were all clicked: no interval
+        covariance[1:, 1:] = inverse_of(information[1:, 1:])
+    variances = np.diag(covariance)
+    # The variance of a pair has its own part, and what the errors of examination add.
+    scaled = known.scaled(point.weight, every_pair)[:, places]
+    of_pair = known.by_pair(point.weight)
+    joint = np.asarray(scaled.multiply(scaled @ covariance).sum(axis=1)).reshape(-1)
+    own = np.divide(1.0, of_pair, out=np.full_like(of_pair, np.nan), where=of_pair > 0)
+    in_set = np.bincount(known.pair, np.isin(known.situation, places), known.pairs.size) > 0
+    pair_variances = np.full(cells.n_pairs, np.nan)
+    pair_variances[known.pairs] = np.where(in_set, own * (1 + joint), np.nan)
+    return _root(pair_variances), _root(variances)
+
+
+def _root(variances: FloatArray) -> FloatArray:
+    """Standard errors; NaN for a variance below 0, of parameters that the log does not determine."""
+    found: FloatArray = np.sqrt(np.where(variances >= 0, variances, np.nan))
+    return found
+
+
+def inverse_of(matrix: FloatArray) -> FloatArray:
+    """Invert a symmetric positive definite matrix by elimination, whose sums have one order on every processor.
+
+    Examples
+    --------
+    >>> inverse_of(np.array([[2.0, 1.0], [1.0, 2.0]])).round(3).tolist()
+    [[0.667, -0.333], [-0.333, 0.667]]
+    """
+    size = matrix.shape[0]
+    work = np.hstack([matrix, np.eye(size)])
+    for row in range(size):
+        work[row] /= work[row, row]
+        factors = work[:, row].copy()
+        factors[row] = 0.0
+        work -= factors[:, None] * work[row]
+    return work[:, size:]
