@@ -113,7 +113,7 @@ def test_a_machine_without_git_says_so(monkeypatch: pytest.MonkeyPatch, line: Re
     assert bisect.in_order(commits, line.folder) == []
     assert bisect.suspects({commits[0]: False, commits[1]: True}, line.folder) is None
     with pytest.raises(InputError, match="expected the program to be installed"):
-        bisect._git(line.folder, "status")
+        bisect._git(line.folder, "log")
 
 
 def test_the_helper_makes_what_git_sees(line: Repository) -> None:

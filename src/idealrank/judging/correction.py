@@ -113,9 +113,10 @@ class CorrectedMean:
         return 0 < self.n_uncommon < min(_COMMON, self.n_labelled / 2)
 
     def __str__(self) -> str:
+        plural = "" if self.n_disagreements == 1 else "s"
         return (
             f"{self.estimate:.4g} [{self.interval[0]:.4g}, {self.interval[1]:.4g}] ({100 * self.confidence:g} %, {self.n_labelled} human "
-            f"and {self.n_judge_only} other values of the judge, {self.n_disagreements} disagreements, weight {self.weight:.2f}, "
+            f"and {self.n_judge_only} other values of the judge, {self.n_disagreements} disagreement{plural}, weight {self.weight:.2f}, "
             f"worth {self.effective_labels:.1f} human values)"
         )
 
