@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import idealrank as ir
+from idealrank.reports.table.cells import Table
+from idealrank.reports.views.comparison.comparison import comparison_parts
 from idealrank.reports.views.comparison.markup import comparison_markdown
 from idealrank.reports.views.gate.junit import gate_junit
 from idealrank.stats.unseen_losses import error_rate_known
@@ -109,6 +111,28 @@ def test_several_verdicts_of_few_queries_have_one_caution_and_marks() -> None:
     text = "".join(comparison_markdown(found))
     assert "better!" in text
     assert "! too few queries to know the error rate of the verdict." in text
+
+
+def test_the_printed_table_marks_each_verdict_of_unknown_error_rate() -> None:
+    a, b = without_losses(50)
+    c = evaluation(np.full(50, 0.42), "c")
+    found = ir.compare(a, b, c)
+    unknown = sum(not row.error_rate_known for _, row in found.rows())
+    marks = sum(cell.mark == "!" for part in comparison_parts(found) if isinstance(part, Table) for row in part.rows for cell in row)
+    assert unknown == marks == 3
+
+
+def test_the_caution_of_a_margin_has_the_level_of_a_test_of_the_family() -> None:
+    """Its share and its loss lead to the number of queries that it names."""
+    runs = [evaluation(np.full(60, 0.5), name) for name in "abc"]
+    found = ir.compare(*runs, margin=0.05)
+    margin = found.pairs[0].measures["P@1"].margin
+    assert margin is not None
+    assert margin.level is not None
+    assert margin.level < 0.05
+    assert margin.unseen_share(60) > 0.05 >= margin.unseen_share(margin.queries_needed or 0)
+    caution = next(text for text in found.cautions if "cannot show a difference below" in text)
+    assert f"up to {100 * margin.unseen_share(60):.2g}% of all queries" in caution
 
 
 def test_a_gate_that_few_queries_close_says_so_in_every_report() -> None:

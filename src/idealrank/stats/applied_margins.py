@@ -34,6 +34,8 @@ class AppliedMargin:
     queries_needed : int or None
         Fewest independent queries of equal weight that rule out the margin if none of them differs;
         None without a largest loss.
+    level : float or None
+        Level of the test, after the correction for other tests; None without a largest loss.
 
     Examples
     --------
@@ -50,6 +52,7 @@ class AppliedMargin:
     largest_loss: float | None = None
     largest_seen: float = 0.0
     queries_needed: int | None = None
+    level: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record; None for what is not known."""
@@ -60,15 +63,15 @@ class AppliedMargin:
         """Answerable share of the queries, or of their weight; 1 if it is not known."""
         return self.applied / self.margin
 
-    def widest_loss(self, n: int, alpha: float) -> float:
-        """Return the largest loss of one query with which n equal queries would do.
+    def unseen_share(self, n: int) -> float:
+        """Return the largest share of all queries that may still lose the most if none of n queries differs; 1 without a level.
 
         Examples
         --------
-        >>> round(AppliedMargin(margin=0.01, applied=0.01, answerable=50).widest_loss(50, 0.05), 3)
-        0.172
+        >>> round(AppliedMargin(margin=0.01, applied=0.01, answerable=50, level=0.05).unseen_share(50), 3)
+        0.058
         """
-        return self.applied / -math.expm1(math.log(alpha) / n)
+        return 1.0 if self.level is None else -math.expm1(math.log(self.level) / n)
 
 
 def answerable_share(answerable: BoolArray | None, design: Design) -> float:

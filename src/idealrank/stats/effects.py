@@ -211,10 +211,11 @@ def too_skewed(differences: npt.ArrayLike, n: int) -> bool:
 
 
 def queries_for_skew(skew: float, seen: int) -> int:
-    """Return the fewest queries whose test has a known error rate, by the skewness of the differences seen.
+    """Return the fewest queries whose test counts as one of known error rate, by the skewness of the differences seen.
 
     Fewer than 200 queries may lack rare large differences, so that their skewness is not a guide;
-    the number is then at least 200. Otherwise it is ``25 g^2``, with the skewness g.
+    the number is then at least 200. Otherwise it is ``25 g^2``, with the skewness g. Differences in
+    fewer than 1.5% of all queries may be missing in 200 queries, too; then the rule sees nothing.
 
     Parameters
     ----------

@@ -141,11 +141,11 @@ class Difference(DifferenceRow):
         """Return the difference without a verdict, since there are too few judgments; with other slices."""
         return replace(self, verdict="too few judgments", error_rate_known=True, slices=slices)
 
-    def level_cautions(self, alpha: float, largest_loss: float | None = None) -> list[str]:
-        """Return what a reader must know of the margin, at the level of the comparison."""
+    def level_cautions(self, largest_loss: float | None = None) -> list[str]:
+        """Return what a reader must know of the margin."""
         if self.margin is None:
             return []
-        return margin_cautions(self.margin, self.n, alpha=alpha, largest_loss=largest_loss, shown=about_equivalence(self))
+        return margin_cautions(self.margin, self.n, largest_loss=largest_loss, shown=about_equivalence(self))
 
     @property
     def margin_scale(self) -> str:

@@ -7,7 +7,7 @@ from idealrank.stats.applied_margins import AppliedMargin
 from idealrank.stats.effects import queries_for_skew
 
 
-def margin_cautions(margin: AppliedMargin, n: int, *, alpha: float, largest_loss: float | None, shown: bool) -> list[str]:
+def margin_cautions(margin: AppliedMargin, n: int, *, largest_loss: float | None, shown: bool) -> list[str]:
     """Return what a reader must know of a margin: too few queries, another largest loss, no known error rate.
 
     Parameters
@@ -16,8 +16,6 @@ def margin_cautions(margin: AppliedMargin, n: int, *, alpha: float, largest_loss
         As the test applied it.
     n : int
         Queries compared, or independent clusters.
-    alpha : float
-        Level of the test.
     largest_loss : float or None
         As given by the user.
     shown : bool
@@ -26,8 +24,8 @@ def margin_cautions(margin: AppliedMargin, n: int, *, alpha: float, largest_loss
     Examples
     --------
     >>> from dataclasses import replace
-    >>> margin = AppliedMargin(margin=0.01, applied=0.01, answerable=None, largest_loss=1.0, queries_needed=299)
-    >>> margin_cautions(margin, 50, alpha=0.05, largest_loss=None, shown=False)  # doctest: +NORMALIZE_WHITESPACE
+    >>> margin = AppliedMargin(margin=0.01, applied=0.01, answerable=None, largest_loss=1.0, queries_needed=299, level=0.05)
+    >>> margin_cautions(margin, 50, largest_loss=None, shown=False)  # doctest: +NORMALIZE_WHITESPACE
     ['50 queries cannot show a difference below 0.01, even if none differs: up to 5.8% of all queries may still lose
     1, the largest possible loss. Use 299 queries or more; or give a largest loss of at most 0.17, if no query can lose more.']
     """
@@ -42,11 +40,11 @@ def margin_cautions(margin: AppliedMargin, n: int, *, alpha: float, largest_loss
             "may lose more than these show. Give the largest loss that one query can have."
         )
     if not shown and (margin.queries_needed or 0) > n:
-        share = -100 * math.expm1(math.log(alpha) / n)
-        widest = _floor(margin.widest_loss(n, alpha))
+        share = margin.unseen_share(n)
+        widest = _floor(margin.applied / share)
         said.append(
             f"{n:,} {'query' if n == 1 else 'queries'} cannot show a difference below {margin.margin:g}, even if none differs: up to "
-            f"{share:.2g}% of all queries may still lose {margin.largest_loss:g}, the largest possible loss. "
+            f"{100 * share:.2g}% of all queries may still lose {margin.largest_loss:g}, the largest possible loss. "
             f"Use {margin.queries_needed:,} queries or more; or give a largest loss of at most {widest:g}, if no query can lose more."
         )
     return said

@@ -141,8 +141,8 @@ def unseen_in_sums(one: MeasureTest, plan: Plan, scale: MarginScale, *, largest_
 def _with_limit(margin: AppliedMargin, limit: float | None, alpha: float) -> AppliedMargin:
     """The margin with the largest loss and the queries that it takes."""
     if limit is None or limit <= margin.applied:
-        return replace(margin, largest_loss=limit, queries_needed=None if limit is None else 1)
+        return replace(margin, largest_loss=limit, queries_needed=None if limit is None else 1, level=None if limit is None else alpha)
     from idealrank.stats.unseen_losses import queries_without_loss  # noqa: PLC0415  (few comparisons have a margin)
 
     needed = queries_without_loss(margin.applied, limit, alpha)
-    return replace(margin, largest_loss=limit, queries_needed=needed)
+    return replace(margin, largest_loss=limit, queries_needed=needed, level=alpha)

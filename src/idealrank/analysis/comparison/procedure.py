@@ -166,8 +166,7 @@ def compare(
 
 def _level_cautions(comparison: Comparison) -> Iterator[str]:
     """Verdicts whose error rate is not known, or that these queries could not give: of margins, and of skewed differences."""
-    alpha = round(1 - comparison.method.level, 12)
-    said = [caution for _, row in comparison.rows() for caution in row.level_cautions(alpha, comparison.method.largest_loss)]
+    said = [caution for _, row in comparison.rows() for caution in row.level_cautions(comparison.method.largest_loss)]
     said += comparison.rate_cautions
     for pair in comparison.pairs:
         for row in pair.measures.values():

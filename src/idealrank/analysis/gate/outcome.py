@@ -264,7 +264,7 @@ class Check:
         if self.margin is None or not policy.strict:
             return []
         shown = self.p_corrected <= policy.alpha
-        return margin_cautions(self.margin, self.n, alpha=policy.alpha, largest_loss=policy.largest_loss, shown=shown)
+        return margin_cautions(self.margin, self.n, largest_loss=policy.largest_loss, shown=shown)
 
     def margin_scale(self, policy: "Policy") -> str:
         """Return a sentence on the queries that the margin or tolerance refers to; empty if to all that are compared."""

@@ -1,5 +1,6 @@
 """`idealrank search`: a run from a search engine that is asked all queries, with its latency and failures."""
 
+import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,7 @@ environment. Answers stand in OUTPUT.journal.jsonl as they come: the same comman
 """
 
 _FAILED = 1
+_ROUNDING = 1e-9  # 0.29 of 100 queries are 29
 
 _FORMATS = Formats(
     "A table to read;", table="views.search:search_parts", json="views.search:search_json", rows="views.search:search_rows"
@@ -141,7 +143,7 @@ def _refuse_failures(runs: Iterable["SearchRun"], allowed: float) -> None:
     told = [
         f"{run.name}: {len(run.failures):,} of {len(run.records):,} queries failed and are not in {run.path or 'the run'}"
         for run in runs
-        if len(run.failures) > allowed * len(run.records)
+        if len(run.failures) > math.floor(allowed * len(run.records) + _ROUNDING)
     ]
     if told:
         console.error("; ".join(told), "--retry-failed asks them again; --allow-failed 0.05 accepts up to 5% of them")

@@ -32,7 +32,9 @@ def training_parts(report: Mapping[str, Any]) -> list[Part]:
         parts.append(["cautions", *(line for warning in report["warnings"] for line in filled(warning, "  * "))])
     parts.append(columns(_rows(systems)))
     parts.append(filled(f"On {_WORDS[systems[0]['part']]}, under convention {report['convention']}."))
-    parts += [filled(sentence) for sentence in _without_relevant(systems[0]["measures"])]
+    for system in systems:
+        seed = f"With seed {system['seed']}: " if len(systems) > 1 else ""
+        parts += [filled(seed + sentence) for sentence in _without_relevant(system["measures"])]
     if report["again"]:
         parts.append(["the same numbers again", f"  {report['again']}"])
     return [*parts, *([f"{system['folder']}: {', '.join(system['files'])}"] for system in systems)]

@@ -349,7 +349,8 @@ def _judged(row: Difference, shown: Shown) -> Cell:
 
 
 def _short_verdict(line: Line, shown: Shown) -> Cell:
-    caution = caution_mark(line.row) if shown.marked else ""
+    unknown = isinstance(line.row, Difference) and not line.row.error_rate_known  # a sentence only counts these verdicts
+    caution = caution_mark(line.row) if shown.marked or unknown else ""
     return Cell(word(line.row), mark=caution, tone=decided_tone(line.row.verdict))
 
 
