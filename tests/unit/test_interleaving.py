@@ -74,6 +74,23 @@ def test_a_test_of_planned_size_is_scipys(a: int, b: int) -> None:
     assert found.interval == pytest.approx((interval.low, interval.high), abs=1e-9)
 
 
+def test_users_that_click_at_random_prefer_neither_ranking_in_probabilistic_lists() -> None:
+    """Credit has the sign of the team: the sign of a sum of shares prefers A in all of these tests."""
+    rng = np.random.default_rng(8)
+    verdicts, by_shares = [], []
+    for _ in range(2):
+        signs, shares = [], []
+        for _ in range(900):
+            shown = interleave(list("abcdef"), list("fabcde"), length=6, method="probabilistic", rng=rng)
+            place = int(rng.integers(6))
+            signs.append(shown.preference(np.arange(6) == place))
+            shares.append(shown.shares[place] - 0.5)
+        verdicts.append(preference(signs).verdict)
+        by_shares.append(preference(np.where(np.abs(shares) < 1e-12, 0, shares)).verdict)
+    assert verdicts == ["undecided"] * 2
+    assert by_shares == ["A"] * 2
+
+
 @pytest.mark.slow
 def test_a_test_that_is_looked_at_again_and_again_keeps_its_level_by_the_sequence_alone() -> None:
     rng = np.random.default_rng(6)

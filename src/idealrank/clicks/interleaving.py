@@ -35,7 +35,9 @@ class Interleaved:
     method : {"team-draft", "balanced", "probabilistic"}
         How it was made.
     shares : tuple of float
-        Credit of B for a click on each document, from 0 (all to A) to 1; 0.5 for none.
+        Credit of B for a click on each document, from 0 (all to A) to 1; 0.5 for none. In probabilistic interleaving it is the
+        probability that B placed the document. The mean of `2 * shares - 1` over clicks is 0 for indifferent users, but its sign
+        favours a ranking: clicks at the top have the largest credit.
 
     Examples
     --------
@@ -49,7 +51,9 @@ class Interleaved:
     shares: tuple[float, ...]
 
     def preference(self, clicks: "Sequence[int] | npt.ArrayLike") -> float:
-        """Preference of one user: 1 for B, -1 for A, 0 for neither.
+        """Preference of one user: 1 for B, -1 for A, 0 for neither, by the number of clicks on the documents of each team.
+
+        Users that click at random prefer neither ranking in team-draft and probabilistic lists. Balanced lists can favour one.
 
         Parameters
         ----------
@@ -65,7 +69,9 @@ class Interleaved:
         clicked = number_table("clicks", clicks)
         if clicked.shape != (len(self.documents),) or not np.isin(clicked, (0, 1)).all():
             raise InputError(f"clicks: found {clicked.tolist()}, expected 0 or 1 for each of the {len(self.documents)} documents")
-        return float(np.sign(((2 * np.array(self.shares) - 1) * clicked).sum()))
+        # Not by `shares`: the coin that chose the team is fair, while the sign of a sum of unequal shares is not.
+        credit = np.array([{"A": -1.0, "B": 1.0}.get(team, 0.0) for team in self.teams])
+        return float(np.sign((credit * clicked).sum()))
 
 
 def interleave(
@@ -85,7 +91,7 @@ def interleave(
     method : {"team-draft", "balanced", "probabilistic"}
         In each round both rankings place their next document, in random order (team-draft); one ranking, drawn once, is always served
         first (balanced); or each document is drawn from a ranking drawn at random, with probability falling with its rank
-        (probabilistic), and credit is averaged over the rankings that could have placed it.
+        (probabilistic).
     length : int
         Length of the list.
     rng : seed or Generator, optional
