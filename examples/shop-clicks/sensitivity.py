@@ -18,7 +18,7 @@ PURCHASE = 0.05  # chance that a click ends in a purchase
 
 @dataclass(frozen=True)
 class Sizes:
-    """Lists that three tests need, with 80 % power at 95 % confidence."""
+    """Lists that three tests need, with 80 % power at 95 % confidence, if they are read once."""
 
     share: float
     interleaved: int
@@ -66,8 +66,9 @@ def sizes(shop: Shop, moods: Sequence[float], *, draws: int = 60, seed: int = 1)
     bought = 1 - np.array([[np.prod(1 - PURCHASE * row) for row in of] for of in rows]).mean(axis=1)
     sds = np.sqrt([(seconds - means**2).mean(), (bought * (1 - bought)).mean()])
     return Sizes(
-        share, lists_needed(share, ties=float(1 - wins.sum())), users_needed(float(sds[0]), float(means[1] - means[0])),
-        users_needed(float(sds[1]), float(bought[1] - bought[0])),
+        share, lists_needed(share, ties=float(1 - wins.sum()), looks="once"),
+        users_needed(float(sds[0]), float(means[1] - means[0]), looks="once"),
+        users_needed(float(sds[1]), float(bought[1] - bought[0]), looks="once"),
     )  # fmt: skip
 
 

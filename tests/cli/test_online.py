@@ -33,6 +33,7 @@ def folder(tmp_path: Path) -> Path:
     )
     (tmp_path / "days.csv").write_text(f"cohort,user,day,value\n{days}A,u900,9,1\n", encoding="utf-8")
     (tmp_path / "wrong.csv").write_text("cohort,value\n" + "A,1\nA,2\nA,3\n" * 30 + "B,1\nB,2\n" * 10, encoding="utf-8")
+    (tmp_path / "few.csv").write_text("cohort,value\n" + "A,1\nA,2\nB,7\nB,8\n" * 9, encoding="utf-8")
     lists = "".join(
         f"s{user},q{user % 2},{'dcb'[(rank + user) % 3] if user % 3 else 'abc'[rank]},{rank + 1},{int(rng.random() < 0.3)},u{user},"
         f"{'AB'[user % 3 > 0]}\n" for user in range(240) for rank in range(2)
@@ -60,6 +61,10 @@ COMMANDS = {
     "outcomes": "online interleave --outcomes outcomes.csv",
     "outcomes-json": "online interleave --outcomes outcomes.csv --format json --confidence 0.9",
     "ab": "online ab experiment.csv",
+    "outcomes-once": "online interleave --outcomes outcomes.csv --looks once",
+    "ab-once": "online ab experiment.csv --looks once",
+    "ab-few": "online ab few.csv",
+    "ab-log-once": "online ab dated.csv --log --looks once",
     "ab-json": "online ab experiment.csv --format json",
     "ab-bootstrap": "online ab experiment.csv --resamples 200 --seed 4",
     "ab-novelty": "online ab days.csv",
@@ -70,6 +75,8 @@ COMMANDS = {
     "ab-log-json": "online ab lists.csv --qrels judged.txt -m RR@2 --split 0.667 --format json --resamples 50",
     "ab-log-dates": "online ab dated.csv --log",
     "plan-lists": "online plan --share 0.52 --ties 0.4",
+    "plan-lists-once": "online plan --share 0.52 --ties 0.4 --looks once",
+    "plan-users-planned": "online plan --sd 1.8 --difference 0.2 --planned-users 6000",
     "plan-users": "online plan --sd 1.8 --difference 0.02 --variance-reduction 0.3 --format json",
     "error-one-run": "online interleave a.run",
     "error-both": "online interleave a.run b.run --outcomes outcomes.csv",

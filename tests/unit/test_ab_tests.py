@@ -1,12 +1,14 @@
 """A/B tests: against SciPy, sums by hand, and simulated users."""
 
 import math
+from typing import get_args
 
 import numpy as np
 import pytest
-from scipy.stats import chisquare, ttest_ind
+from scipy.stats import chisquare, t, ttest_ind
 
 from idealrank.clicks import ab_effect, users_needed
+from idealrank.clicks.arguments import Looks
 from idealrank.errors import InputError
 
 
@@ -73,9 +75,63 @@ def test_a_sequence_holds_at_all_looks_and_a_planned_interval_does_not() -> None
     assert planned > 7
 
 
-def test_the_size_of_a_test_is_that_of_the_textbook() -> None:
-    # 2 (z_0.975 + z_0.8)^2 sd^2 / d^2 users in each cohort
-    assert users_needed(2.0, 0.1) == math.ceil(4 * (1.959963984540054 + 0.8416212335729143) ** 2 * 400)
+def test_the_size_of_a_test_of_one_look_is_that_of_the_textbook() -> None:
+    # 2 (z_0.975 + z_0.8)^2 sd^2 / d^2 users in each cohort, and a few for the t distribution
+    textbook = math.ceil(4 * (1.959963984540054 + 0.8416212335729143) ** 2 * 400)
+    assert textbook <= users_needed(2.0, 0.1, looks="once") <= textbook + 6
+
+
+def test_the_verdict_has_the_power_of_the_plan_at_the_planned_number_of_users() -> None:
+    rng = np.random.default_rng(9)
+    for how in ({"planned_users": 300}, {"looks": "once"}):
+        size, found = users_needed(1.0, 0.5, **how), 0  # type: ignore[arg-type]
+        for _ in range(400):
+            values, side = users_of(rng, size, 0.5)
+            found += ab_effect(values, side, **how).verdict == "better"  # type: ignore[arg-type]
+        assert found / 400 == pytest.approx(0.8, abs=4 * 0.02)
+
+
+def test_a_verdict_at_every_look_keeps_its_level_by_default() -> None:
+    rng = np.random.default_rng(10)
+    looked = peeked = 0
+    for _ in range(80):
+        values, side = users_of(rng, 400)
+        for_any, for_one = (
+            [ab_effect(values[:size], side[:size], looks=looks).verdict for size in range(50, 401, 50)] for looks in get_args(Looks)
+        )
+        looked += "better" in for_any or "worse" in for_any
+        peeked += "better" in for_one or "worse" in for_one
+    assert looked <= 4
+    assert peeked > 10  # the interval of a planned size
+
+
+def test_there_is_no_verdict_on_few_users_however_large_the_difference() -> None:
+    values, side = np.tile([0.0, 1.0, 100.0, 101.0], 9), np.tile(list("AABB"), 9)
+    for looks in get_args(Looks):
+        assert ab_effect(values, side, looks=looks).verdict == "too few users"
+        more = ab_effect(np.tile(values, 2), np.tile(side, 2), looks=looks)
+        assert (more.n_a, more.n_b, more.verdict) == (36, 36, "better")
+
+
+def test_an_interval_of_a_planned_size_has_the_degrees_of_freedom_of_the_smaller_cohort() -> None:
+    values, side = np.random.default_rng(11).normal(size=50), np.repeat(["A", "B"], [38, 12])
+    found = ab_effect(values, side)
+    low, high = t(11, found.difference, found.standard_error).interval(0.95)
+    assert found.interval == pytest.approx((low, high))
+    assert found.p == pytest.approx(2 * t.sf(abs(found.difference) / found.standard_error, 11))
+
+
+def test_the_always_valid_p_is_below_alpha_where_the_sequence_excludes_no_difference() -> None:
+    rng = np.random.default_rng(12)
+    decided = 0
+    for effect in np.linspace(0, 1.2, 60):
+        values, side = users_of(rng, 200, float(effect))
+        found = ab_effect(values, side, planned_users=200, confidence=0.9)
+        excluded = not found.sequence[0] <= 0 <= found.sequence[1]
+        assert (found.p_always < 0.1) == excluded
+        assert found.p <= found.p_always
+        decided += excluded
+    assert 10 < decided < 50
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
 """Clicks and measures of cohorts: against values worked out list by list, and refusals of logs that cannot be compared."""
 
 import math
+from typing import get_args
 
 import numpy as np
 import pytest
 
 from idealrank.clicks import LogRows, Sessions, ab_effect, cohort_effects, novelty
 from idealrank.clicks.ab_tests import Effect
+from idealrank.clicks.arguments import Looks
 from idealrank.clicks.cohort_values import CLICKED, CLICKS
 from idealrank.errors import InputError, OptionError
 
@@ -61,10 +63,11 @@ def test_each_value_has_the_effect_of_its_values_list_by_list() -> None:
     assert (found.n_lists, found.n_judged) == (len(log), int(judged.sum()))
 
 
-def test_p_values_are_one_family_without_the_judged_share() -> None:
+@pytest.mark.parametrize("looks", get_args(Looks))
+def test_p_values_are_one_family_without_the_judged_share(looks: Looks) -> None:
     log, side, *_ = cohorts()
-    found = cohort_effects(log, side, QRELS, "nDCG@3")
-    raw = sorted((found.effects[name].p, name) for name in found.p)
+    found = cohort_effects(log, side, QRELS, "nDCG@3", looks=looks)
+    raw = sorted((found.effects[name].p if looks == "once" else found.effects[name].p_always, name) for name in found.p)
     assert [name for name in found.effects if name not in found.p] == ["Judged@3"]
     worst = 0.0
     for place, (p, name) in enumerate(raw):
@@ -74,8 +77,9 @@ def test_p_values_are_one_family_without_the_judged_share() -> None:
 
 
 def test_lists_with_fewer_judged_documents_have_a_caution() -> None:
-    log = Sessions.from_arrays(["q"] * 8, [["a", "b"]] * 4 + [["a", "c"]] * 3 + [["a", "b"]], np.zeros((8, 2), int))
-    found = cohort_effects(log, ["A"] * 4 + ["B"] * 4, {"q": {"a": 1, "b": 1}}, "nDCG@2")
+    lists = [["a", "b"]] * 8 + [["a", "c"]] * 6 + [["a", "b"]] * 2
+    log = Sessions.from_arrays(["q"] * 16, lists, np.zeros((16, 2), int))
+    found = cohort_effects(log, ["A"] * 8 + ["B"] * 8, {"q": {"a": 1, "b": 1}}, "nDCG@2")
     assert found.cautions == (
         "lists of B have fewer judged documents than lists of A (Judged@2 62.5% against 100.0%): measures count unjudged documents as not "
         "relevant, which favours A; judge them first",

@@ -6,9 +6,10 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binom, binomtest
 
 from idealrank.clicks import Interleaved, interleave, lists_needed, preference
+from idealrank.clicks.arguments import Looks
 from idealrank.clicks.interleaving import Method
 from idealrank.errors import InputError, OptionError
 
@@ -74,6 +75,23 @@ def test_a_test_of_planned_size_is_scipys(a: int, b: int) -> None:
     assert found.interval == pytest.approx((interval.low, interval.high), abs=1e-9)
 
 
+def test_users_that_click_at_random_prefer_neither_ranking_in_probabilistic_lists() -> None:
+    """Credit has the sign of the team: the sign of a sum of shares prefers A in all of these tests."""
+    rng = np.random.default_rng(8)
+    verdicts, by_shares = [], []
+    for _ in range(2):
+        signs, shares = [], []
+        for _ in range(900):
+            shown = interleave(list("abcdef"), list("fabcde"), length=6, method="probabilistic", rng=rng)
+            place = int(rng.integers(6))
+            signs.append(shown.preference(np.arange(6) == place))
+            shares.append(shown.shares[place] - 0.5)
+        verdicts.append(preference(signs).verdict)
+        by_shares.append(preference(np.where(np.abs(shares) < 1e-12, 0, shares)).verdict)
+    assert verdicts == ["undecided"] * 2
+    assert by_shares == ["A"] * 2
+
+
 @pytest.mark.slow
 def test_a_test_that_is_looked_at_again_and_again_keeps_its_level_by_the_sequence_alone() -> None:
     rng = np.random.default_rng(6)
@@ -100,13 +118,32 @@ def test_lists_of_one_user_count_as_one() -> None:
     assert (found.wins_a, found.wins_b) == (1, 1)
 
 
-def test_the_size_of_a_test_has_the_power_asked_for() -> None:
-    size = lists_needed(0.55)
-    rng = np.random.default_rng(2)
-    wins = rng.binomial(size, 0.55, 4000)
-    rejected = [binomtest(int(count), size, 0.5).pvalue < 0.05 for count in np.unique(wins)]
-    power = float(np.mean(np.array(rejected)[np.searchsorted(np.unique(wins), wins)]))
-    assert power == pytest.approx(0.8, abs=0.025)
+@pytest.mark.parametrize("looks", get_args(Looks))
+@pytest.mark.parametrize(("share", "wanted"), [(0.6, 0.8), (0.7, 0.9)])
+def test_the_verdict_has_the_power_of_the_plan_at_the_planned_size(looks: Looks, share: float, wanted: float) -> None:
+    def power(size: int) -> float:
+        """Exact probability of the verdict B."""
+        decided = [b for b in range(size + 1) if preference([1] * b + [-1] * (size - b), looks=looks).verdict == "B"]
+        return float(binom.pmf(decided, size, share).sum())
+
+    size = lists_needed(share, power=wanted, looks=looks)
+
+    assert power(size) >= wanted > power(size - 1)
+
+
+def test_a_plan_for_any_look_needs_more_lists_than_one_for_a_single_look() -> None:
+    assert [lists_needed(0.6, ties=0.5, looks=looks) for looks in get_args(Looks)] == [906, 420]
+    with pytest.raises(OptionError, match="looks=twice: expected one of"):
+        lists_needed(0.6, looks="twice")  # type: ignore[arg-type]
+
+
+def test_a_verdict_for_one_look_is_that_of_the_sign_test() -> None:
+    outcomes = [1] * 30 + [-1] * 15
+    assert binomtest(30, 45, 0.5).pvalue < 0.05
+    assert [preference(outcomes, looks=looks).verdict for looks in get_args(Looks)] == ["undecided", "B"]
+
+
+def test_a_share_of_one_half_cannot_be_planned() -> None:
     with pytest.raises(OptionError, match=r"share=0\.5"):
         lists_needed(0.5)
 

@@ -131,6 +131,10 @@ confidence: Decorator = click.option(
     "--confidence", metavar="LEVEL", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
     help="Confidence level.",
 )  # fmt: skip
+looks: Decorator = click.option(
+    "--looks", type=click.Choice(["any", "once"]), default="any", show_default=True,
+    help="Looks for which the verdict holds: any number of them, or one, at the planned size.",
+)  # fmt: skip
 threads: Decorator = click.option(
     "--threads", metavar="N", type=click.IntRange(0, 1 << 16), default=0, help="Number of threads; 0 uses all cores. Results do not "
     "depend on N."

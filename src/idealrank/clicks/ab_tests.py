@@ -8,8 +8,18 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import chi2, norm
+from scipy.stats import t as student
 
-from idealrank.clicks.arguments import MOST_USERS, array_of, check_confidence, label_column, real_number, replicates_of
+from idealrank.clicks.arguments import (
+    MOST_USERS,
+    Looks,
+    array_of,
+    check_confidence,
+    label_column,
+    one_of,
+    real_number,
+    replicates_of,
+)
 from idealrank.clicks.weighted_rows import LARGEST, label_codes, numbers
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
@@ -17,6 +27,9 @@ from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 
 MISMATCH = 0.001
 """p-value of the split below which the result of a test is not to be trusted."""
+
+FEWEST_USERS = 20
+"""Users of a cohort below which there is no verdict: the errors of ratios and of skewed values are not known well enough."""
 
 _LARGEST_RATIO = 1e8  # of standard deviations to differences: beyond it a plan has more users than there are people
 
@@ -32,11 +45,13 @@ class Effect:
     difference, standard_error : float
         B less A; clustered by user.
     interval : tuple of float
-        Low and high, for a test of planned size.
+        Low and high, for a test of planned size: of a t distribution with one degree of freedom less than users in the smaller cohort.
     p : float
         Two-sided p-value, for a test of planned size.
     sequence : tuple of float
         Confidence sequence: holds however often the test is looked at.
+    p_always : float
+        Always-valid p-value: below 1 - `confidence` if and only if the sequence excludes 0.
     n_a, n_b : int
         Users of either cohort.
     split_p : float
@@ -47,12 +62,14 @@ class Effect:
         Confidence level.
     bootstrap : tuple of float, or None
         Percentile interval of a bootstrap over users, for a test of planned size; None without replicates.
+    looks : {"any", "once"}
+        Looks for which the verdict holds: by the confidence sequence, or by the interval for a test of planned size.
 
     Examples
     --------
     >>> found = ab_effect([1, 2, 3, 2, 3, 4], ["A", "A", "A", "B", "B", "B"])
     >>> found.difference, found.n_a, found.verdict
-    (1.0, 3, 'undecided')
+    (1.0, 3, 'too few users')
     """
 
     mean_a: float
@@ -62,19 +79,36 @@ class Effect:
     interval: tuple[float, float]
     p: float
     sequence: tuple[float, float]
+    p_always: float
     n_a: int
     n_b: int
     split_p: float
     variance_reduction: float
     confidence: float
     bootstrap: tuple[float, float] | None = None
+    looks: Looks = "any"
 
     @property
-    def verdict(self) -> Literal["better", "worse", "undecided", "split is wrong"]:
-        """Return the verdict on B, by the interval of a test of planned size; none if users were not split as planned."""
+    def decisive_p(self) -> float:
+        """p-value that holds for `looks`."""
+        return self.p_always if self.looks == "any" else self.p
+
+    @property
+    def obstacle(self) -> Literal["split is wrong", "too few users"] | None:
+        """Reason why there is no verdict, if any: users were not split as planned, or a cohort has fewer than 20."""
         if self.split_p < MISMATCH:
             return "split is wrong"
-        return "better" if self.interval[0] > 0 else "worse" if self.interval[1] < 0 else "undecided"
+        return "too few users" if min(self.n_a, self.n_b) < FEWEST_USERS else None
+
+    @property
+    def verdict(self) -> Literal["better", "worse", "undecided", "split is wrong", "too few users"]:
+        """Return the verdict on B, by the interval that holds for `looks`, or why there is none."""
+        if self.obstacle is not None:
+            return self.obstacle
+        low, high = self.sequence if self.looks == "any" else self.interval
+        if low > 0:
+            return "better"
+        return "worse" if high < 0 else "undecided"
 
 
 def ab_effect(
@@ -89,6 +123,7 @@ def ab_effect(
     confidence: float = 0.95,
     n_resamples: int = 0,
     rng: RandomLike = 0,
+    looks: Looks = "any",
 ) -> Effect:
     """Estimate the effect of B over A from rows of an experiment.
 
@@ -116,6 +151,8 @@ def ab_effect(
         Replicates of the bootstrap over users, within each cohort; 0 for none.
     rng : seed or Generator
         Random numbers of the bootstrap.
+    looks : {"any", "once"}
+        Looks for which the verdict holds: any number of them, or one, at the planned size. `users_needed` has the same option.
 
     Raises
     ------
@@ -138,6 +175,7 @@ def ab_effect(
     >>> found.mean_a, found.mean_b
     (0.5, 1.0)
     """
+    one_of("looks", looks, Looks)
     level, replicates = check_confidence(confidence), replicates_of(n_resamples)
     of_b, planned_size = real_number("split", split, "a share between 0 and 1", low=0, high=1), users_of(planned_users)
     rows = row_table(values, cohort, users, denominator)
@@ -149,9 +187,12 @@ def ab_effect(
     (mean_a, variance_a), (mean_b, variance_b) = (_ratio(*side) for side in sides)
     n_b, n = int(is_b.sum()), is_b.size
     difference, error = mean_b - mean_a, math.sqrt(variance_a + variance_b)
-    reach = error * float(norm.isf((1 - level) / 2))
-    p = 2 * float(norm.sf(abs(difference) / error)) if error > 0 else float(difference == 0)
-    wide = _sequence_reach(error, n, 1 - level, planned_size)
+    p = p_always = float(difference == 0)
+    if error > 0:
+        p = 2 * float(student.sf(abs(difference) / error, min(n_b, n - n_b) - 1))
+        # The widening of the sequence is that of its own level: the tail of t is heavier further out.
+        p_always = max(p, _always_valid_p(abs(difference) / error, n, min(n_b, n - n_b), level, planned_size))
+    reach, wide = (error * _errors_needed(n, min(n_b, n - n_b), level, planned_size, kind) for kind in ("once", "any"))
     bootstrap = None
     if replicates:
         seeds = generator_of(rng).spawn(2)
@@ -164,9 +205,22 @@ def ab_effect(
     with np.errstate(over="ignore"):  # of a split near 0 or 1
         split_p = float(chi2.sf(((np.array([n - n_b, n_b]) - planned) ** 2 / planned).sum(), 1))
     return Effect(
-        mean_a, mean_b, difference, error, (difference - reach, difference + reach), p, (difference - wide, difference + wide), n - n_b,
-        n_b, split_p, explained, level, bootstrap,
-    )  # fmt: skip
+        mean_a=mean_a,
+        mean_b=mean_b,
+        difference=difference,
+        standard_error=error,
+        interval=(difference - reach, difference + reach),
+        p=p,
+        sequence=(difference - wide, difference + wide),
+        p_always=p_always,
+        n_a=n - n_b,
+        n_b=n_b,
+        split_p=split_p,
+        variance_reduction=explained,
+        confidence=level,
+        bootstrap=bootstrap,
+        looks=looks,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,17 +377,48 @@ def users_of(planned_users: int) -> int:
     return whole_number("planned_users", planned_users, 1, MOST_USERS)
 
 
-def _sequence_reach(error: float, n: int, alpha: float, planned: int) -> float:
-    """Half width of an asymptotic confidence sequence, narrowest at the planned size."""
-    wanted = max(-2 * math.log(alpha), 0.5)  # below, no size is the best, and any is valid
-    rho2 = (wanted + math.log(wanted) + 1) / planned
-    return error * math.sqrt(n) * math.sqrt((n * rho2 + 1) / (n * n * rho2) * math.log((n * rho2 + 1) / alpha**2))
+def _errors_needed(n: float, smaller: float, confidence: float, planned: int, looks: Looks) -> float:
+    """Half width of an interval in standard errors: of n users, of which the smaller cohort has this number."""
+    if looks == "once":
+        return float(student.isf((1 - confidence) / 2, max(smaller - 1, 1)))
+    information = n * _rho2(confidence, planned)
+    normal = math.sqrt((information + 1) / information * math.log((information + 1) / (1 - confidence) ** 2))
+    return normal * _widening(smaller, confidence)
+
+
+def _always_valid_p(errors: float, n: int, smaller: int, confidence: float, planned: int) -> float:
+    """Smallest alpha at which the confidence sequence excludes 0, with its mixture as it is for `confidence`."""
+    information = n * _rho2(confidence, planned)
+    normal = errors / _widening(smaller, confidence)
+    exponent = 0.5 * (math.log1p(information) - normal**2 * information / (information + 1))
+    return math.exp(min(exponent, 0.0))
+
+
+def _rho2(confidence: float, planned: int) -> float:
+    """Variance of the mixture by which an asymptotic confidence sequence is narrowest at the planned size."""
+    wanted = max(-2 * math.log(1 - confidence), 0.5)  # below, no size is the best, and any is valid
+    return (wanted + math.log(wanted) + 1) / planned
+
+
+def _widening(smaller: float, confidence: float) -> float:
+    """Ratio of the quantiles of t and normal distributions: the sequence takes the standard error as known."""
+    tail = (1 - confidence) / 2
+    normal = float(norm.isf(tail))
+    return float(student.isf(tail, max(smaller - 1, 1))) / normal if normal > 0 else 1.0
 
 
 def users_needed(
-    sd: float, difference: float, *, split: float = 0.5, power: float = 0.8, confidence: float = 0.95, variance_reduction: float = 0.0
+    sd: float,
+    difference: float,
+    *,
+    split: float = 0.5,
+    power: float = 0.8,
+    confidence: float = 0.95,
+    variance_reduction: float = 0.0,
+    planned_users: int = 10_000,
+    looks: Looks = "any",
 ) -> int:
-    """Users of both cohorts together that a test of planned size needs.
+    """Users of both cohorts together after which an A/B test has a verdict with the given power.
 
     Parameters
     ----------
@@ -344,16 +429,28 @@ def users_needed(
     split : float
         Share of users in B.
     power, confidence : float
-        Probability of finding it, and confidence level of the two-sided test.
+        Probability of finding it, and confidence level of `ab_effect`.
     variance_reduction : float
         Share of the variance that a covariate explains.
+    planned_users : int
+        Users at which the confidence sequence is narrowest: pass the same number to `ab_effect`.
+    looks : {"any", "once"}
+        Looks for which the verdict of `ab_effect` holds: any number of them, or one, at the planned size.
+
+    Raises
+    ------
+    OptionError
+        An option is outside its range, or the difference is too small beside `sd`.
 
     Examples
     --------
     >>> users_needed(1.0, 0.1), users_needed(1.0, 0.1, variance_reduction=0.5)
-    (3140, 1570)
+    (6065, 3195)
+    >>> users_needed(1.0, 0.1, looks="once")
+    3143
     """
-    level = check_confidence(confidence)
+    one_of("looks", looks, Looks)
+    level, planned_size = check_confidence(confidence), users_of(planned_users)
     spread = real_number("sd", sd, "a finite number above 0, such as 1.8", low=0)
     effect = real_number("difference", difference, "a finite number other than 0, such as 0.02")
     if effect == 0:
@@ -362,7 +459,7 @@ def users_needed(
         real_number(name, share, "a share between 0 and 1", low=0, high=1) for name, share in (("split", split), ("power", power))
     )
     left = 1 - real_number("variance_reduction", variance_reduction, "a share from 0 to less than 1", low=0, high=1, closed="low")
-    wanted = float(norm.isf((1 - level) / 2) + norm.isf(1 - chance))
+    wanted = max(float(norm.isf((1 - level) / 2) + norm.isf(1 - chance)), 0.0)
     ratio = wanted * spread / abs(effect)
     needed = ratio**2 * left / (of_b * (1 - of_b)) if ratio < _LARGEST_RATIO else math.inf
     if not needed < 4 * _LARGEST_RATIO**2:
@@ -370,4 +467,20 @@ def users_needed(
             f"sd={spread:g}, difference={effect:g}, split={of_b:g}: found a difference too small beside sd, or cohorts too unequal, "
             f"expected at least {wanted / _LARGEST_RATIO:.1g} times sd, and a split near 0.5"
         )
-    return math.ceil(needed)
+    smaller = min(of_b, 1 - of_b)
+    error = spread * math.sqrt(left / (of_b * (1 - of_b)))  # of the difference, times the root of the number of users
+
+    def is_enough(users: int) -> bool:
+        """The difference exceeds the half width of the interval with the power asked for."""
+        errors = _errors_needed(users, smaller * users, level, planned_size, looks)
+        return math.sqrt(users) * abs(effect) / error >= errors + float(norm.isf(1 - chance))
+
+    few, many = 1, math.ceil(max(needed, FEWEST_USERS / smaller))
+    if is_enough(many):
+        return many
+    while not is_enough(many):
+        few, many = many, 2 * many
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (few, middle) if is_enough(middle) else (middle, many)
+    return many

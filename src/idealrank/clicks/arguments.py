@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,8 @@ from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.stats.randomness import whole_number
 
+Looks: TypeAlias = Literal["any", "once"]
+"""Looks at a test for which its verdict holds: any number of them, or one, at the planned size."""
 MOST_RESAMPLES = 10_000_000
 """Replicates of a bootstrap, beyond which its digits stay the same and only its time grows."""
 MOST_ITERATIONS = 1_000_000

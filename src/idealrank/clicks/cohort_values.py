@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from idealrank.clicks.ab_tests import MISMATCH, Effect, ab_effect
-from idealrank.clicks.arguments import array_of, label_column
+from idealrank.clicks.ab_tests import Effect, ab_effect
+from idealrank.clicks.arguments import Looks, array_of, label_column
 from idealrank.clicks.novelty_looks import Novelty, novelty
 from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.conventions import Convention
@@ -35,7 +35,8 @@ class CohortEffects:
     effects : mapping of str to Effect
         By value: clicks, lists with a click, then each measure, and the judged share of its documents.
     p : mapping of str to float
-        p values of the tested values, adjusted by Holm's method as one family; the judged share is no outcome, and not in it.
+        p values of the tested values, adjusted by Holm's method as one family. They hold for `looks`. The judged share is not an
+        outcome, and not in the family.
     n_lists : int
         Lists of both cohorts.
     n_judged : int
@@ -61,17 +62,18 @@ class CohortEffects:
     trends: Mapping[str, Novelty] = field(default_factory=dict)
 
     def verdict(self, name: str) -> str:
-        """Return the verdict on B in one value, by the adjusted p: better, worse, undecided, or that the split is wrong.
+        """Return the verdict on B in one value, by the adjusted p: better, worse, undecided, or why there is none.
 
         Examples
         --------
         >>> log = Sessions.from_arrays(["q"] * 4, [["a"]] * 4, [[0], [1], [1], [1]])
         >>> cohort_effects(log, ["A", "A", "B", "B"]).verdict("clicks")
-        'undecided'
+        'too few users'
         """
         effect = self.effects[name]
-        if min(self.effects[CLICKS].split_p, effect.split_p) < MISMATCH:
-            return "split is wrong"
+        obstacle = self.effects[CLICKS].obstacle or effect.obstacle
+        if obstacle is not None:
+            return obstacle
         if name not in self.p:
             return "-"
         if self.p[name] > 1 - effect.confidence:
@@ -93,6 +95,7 @@ def cohort_effects(
     rng: int = 0,
     covariate: "npt.ArrayLike | None" = None,
     period: "npt.ArrayLike | None" = None,
+    looks: Looks = "any",
 ) -> CohortEffects:
     """Compare the lists of two cohorts: their clicks, and with judgments their measures, by user.
 
@@ -108,7 +111,7 @@ def cohort_effects(
         Measures of each list; each value has the mean over lists, so that a query counts as often as it is asked.
     convention : Convention or str
         Convention of the measures.
-    split, planned_users, confidence, n_resamples
+    split, planned_users, confidence, n_resamples, looks
         As for `ab_effect`.
     rng : int
         Random seed of the bootstrap.
@@ -142,6 +145,7 @@ def cohort_effects(
     before, when = (_of_lists(name, one, side.size) for name, one in (("covariate", covariate), ("period", period)))
     how: dict[str, Any] = {
         "split": split, "planned_users": planned_users, "confidence": confidence, "n_resamples": n_resamples, "rng": rng,
+        "looks": looks,
     }  # fmt: skip
     clicks = sessions.clicks.sum(axis=1).astype(np.float64)
     values: dict[str, FloatArray] = {CLICKS: clicks, CLICKED: (clicks > 0).astype(np.float64)}
@@ -166,7 +170,7 @@ def cohort_effects(
             except InputError as error:  # the effect of the whole test stands, whatever its periods
                 lost.append(f"{name}: no trend over time ({error})")
     tested = [name for name in effects if name not in checks]
-    adjusted = adjust([effects[name].p for name in tested]).tolist()
+    adjusted = adjust([effects[name].decisive_p for name in tested]).tolist()
     return CohortEffects(
         effects, dict(zip(tested, adjusted, strict=True)), len(sessions), n_judged, (*_cautions(effects, checks), *lost), trends
     )

@@ -7,11 +7,11 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
+from scipy.special import betaln, ndtri
 from scipy.stats import beta as beta_distribution
 from scipy.stats import binom
 
-from idealrank.clicks.arguments import array_of, check_confidence, label_column, number_table, one_of, real_number
+from idealrank.clicks.arguments import Looks, array_of, check_confidence, label_column, number_table, one_of, real_number
 from idealrank.clicks.weighted_rows import label_codes
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError, OptionError, shown
@@ -35,7 +35,9 @@ class Interleaved:
     method : {"team-draft", "balanced", "probabilistic"}
         How it was made.
     shares : tuple of float
-        Credit of B for a click on each document, from 0 (all to A) to 1; 0.5 for none.
+        Credit of B for a click on each document, from 0 (all to A) to 1; 0.5 for none. In probabilistic interleaving it is the
+        probability that B placed the document. The mean of `2 * shares - 1` over clicks is 0 for indifferent users, but its sign
+        favours a ranking: clicks at the top have the largest credit.
 
     Examples
     --------
@@ -49,7 +51,10 @@ class Interleaved:
     shares: tuple[float, ...]
 
     def preference(self, clicks: "Sequence[int] | npt.ArrayLike") -> float:
-        """Preference of one user: 1 for B, -1 for A, 0 for neither.
+        """Preference of one user: 1 for B, -1 for A, 0 for neither, by the number of clicks on the documents of each team.
+
+        Users that click at random prefer neither ranking in team-draft and probabilistic lists, if both rankings are as long as the
+        list. Balanced lists can favour one.
 
         Parameters
         ----------
@@ -65,7 +70,9 @@ class Interleaved:
         clicked = number_table("clicks", clicks)
         if clicked.shape != (len(self.documents),) or not np.isin(clicked, (0, 1)).all():
             raise InputError(f"clicks: found {clicked.tolist()}, expected 0 or 1 for each of the {len(self.documents)} documents")
-        return float(np.sign(((2 * np.array(self.shares) - 1) * clicked).sum()))
+        # Not by `shares`: the coin that chose the team is fair, while the sign of a sum of unequal shares is not.
+        credit = np.array([{"A": -1.0, "B": 1.0}.get(team, 0.0) for team in self.teams])
+        return float(np.sign((credit * clicked).sum()))
 
 
 def interleave(
@@ -85,7 +92,7 @@ def interleave(
     method : {"team-draft", "balanced", "probabilistic"}
         In each round both rankings place their next document, in random order (team-draft); one ranking, drawn once, is always served
         first (balanced); or each document is drawn from a ranking drawn at random, with probability falling with its rank
-        (probabilistic), and credit is averaged over the rankings that could have placed it.
+        (probabilistic).
     length : int
         Length of the list.
     rng : seed or Generator, optional
@@ -214,6 +221,8 @@ class Preference:
         Always-valid p-value: it holds however often the test is looked at, and whenever it is stopped.
     confidence : float
         Confidence level.
+    looks : {"any", "once"}
+        Looks for which the verdict holds: by the confidence sequence, or by the interval for a test of planned size.
 
     Examples
     --------
@@ -231,15 +240,23 @@ class Preference:
     sequence: tuple[float, float]
     p_always: float
     confidence: float
+    looks: Looks = "any"
 
     @property
     def verdict(self) -> Literal["B", "A", "undecided"]:
-        """Return the ranking preferred, by the confidence sequence: the test may stop as soon as it is decided."""
-        return "B" if self.sequence[0] > 0.5 else "A" if self.sequence[1] < 0.5 else "undecided"
+        """Return the ranking preferred, by the interval that holds for `looks`."""
+        low, high = self.sequence if self.looks == "any" else self.interval
+        if low > 0.5:
+            return "B"
+        return "A" if high < 0.5 else "undecided"
 
 
 def preference(
-    preferences: "Sequence[float] | npt.ArrayLike", *, users: "Sequence[Any] | npt.ArrayLike | None" = None, confidence: float = 0.95
+    preferences: "Sequence[float] | npt.ArrayLike",
+    *,
+    users: "Sequence[Any] | npt.ArrayLike | None" = None,
+    confidence: float = 0.95,
+    looks: Looks = "any",
 ) -> Preference:
     """Test which of two rankings users prefer.
 
@@ -251,6 +268,8 @@ def preference(
         Whose list it is: the lists of one user count as one, by their majority, since they are not independent.
     confidence : float
         Confidence level.
+    looks : {"any", "once"}
+        Looks for which the verdict holds: any number of them, or one, at the planned size. `lists_needed` has the same option.
 
     Raises
     ------
@@ -268,6 +287,7 @@ def preference(
     >>> preference([1] * 30 + [-1] * 5).verdict
     'B'
     """
+    one_of("looks", looks, Looks)
     level = check_confidence(confidence)
     signs = np.sign(number_table("preferences", preferences))
     if signs.ndim != 1 or not np.isfinite(signs).all():
@@ -283,22 +303,37 @@ def preference(
     low = float(beta_distribution.ppf(tail, b, n - b + 1)) if b else 0.0
     high = float(beta_distribution.ppf(1 - tail, b + 1, n - b)) if b < n else 1.0
     p = min(1.0, 2 * float(binom.cdf(min(a, b), n, 0.5))) if n else 1.0
-    evidence = _log_mixture(a, b) - n * math.log(0.5)
     return Preference(
-        a, b, signs.size - n, b / n if n else 0.5, (low, high), p, _sequence(a, b, level), math.exp(-max(evidence, 0.0)), level
+        wins_a=a,
+        wins_b=b,
+        ties=signs.size - n,
+        share=b / n if n else 0.5,
+        interval=(low, high),
+        p=p,
+        sequence=_sequence(a, b, level),
+        p_always=math.exp(-max(float(_log_evidence(a, b)), 0.0)),
+        confidence=level,
+        looks=looks,
     )
 
 
-def _log_mixture(a: int, b: int) -> float:
+def _log_mixture(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     """Logarithm of the probability of a sequence of wins, averaged over a uniform share."""
-    return math.lgamma(a + 1) + math.lgamma(b + 1) - math.lgamma(a + b + 2)
+    found: FloatArray = betaln(np.add(a, 1), np.add(b, 1))
+    return found
+
+
+def _log_evidence(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
+    """Logarithm of the likelihood ratio of the mixture to a share of 0.5."""
+    found: FloatArray = _log_mixture(a, b) - np.add(a, b) * math.log(0.5)
+    return found
 
 
 def _sequence(a: int, b: int, confidence: float) -> tuple[float, float]:
     """Shares whose likelihood is not too small beside the mixture's."""
     if a + b == 0:
         return 0.0, 1.0
-    least = _log_mixture(a, b) + math.log(1 - confidence)
+    least = float(_log_mixture(a, b)) + math.log(1 - confidence)
 
     def likely(share: float) -> bool:
         above = b * math.log(share) if b else 0.0
@@ -322,8 +357,8 @@ def _sequence(a: int, b: int, confidence: float) -> tuple[float, float]:
     return ends[0], ends[1]
 
 
-def lists_needed(share: float, *, power: float = 0.8, confidence: float = 0.95, ties: float = 0.0) -> int:
-    """Number of lists that an interleaving test of planned size needs.
+def lists_needed(share: float, *, power: float = 0.8, confidence: float = 0.95, ties: float = 0.0, looks: Looks = "any") -> int:
+    """Number of lists after which an interleaving test has a verdict with the given power.
 
     Parameters
     ----------
@@ -332,15 +367,25 @@ def lists_needed(share: float, *, power: float = 0.8, confidence: float = 0.95, 
     power : float
         Probability of finding it.
     confidence : float
-        Confidence level of the two-sided sign test.
+        Confidence level of `preference`.
     ties : float
         Share of lists without a preference.
+    looks : {"any", "once"}
+        Looks for which the verdict of `preference` holds: any number of them, or one, at the planned size.
+
+    Raises
+    ------
+    OptionError
+        An option is outside its range, or the share is too near to 0.5.
 
     Examples
     --------
     >>> lists_needed(0.6), lists_needed(0.6, ties=0.5)
-    (210, 420)
+    (453, 906)
+    >>> lists_needed(0.6, looks="once")
+    210
     """
+    one_of("looks", looks, Looks)
     level = check_confidence(confidence)
     found = real_number("share", share, "a number between 0 and 1 other than 0.5", low=0, high=1)
     if found == 0.5:
@@ -349,22 +394,46 @@ def lists_needed(share: float, *, power: float = 0.8, confidence: float = 0.95, 
     neither = real_number("ties", ties, "a share from 0 to less than 1", low=0, high=1, closed="low")
     best = max(found, 1 - found)
     n = 1
-    while _sign_power(np.array([n]), best, level)[0] < wanted:
+    while _power(np.array([n]), best, level, looks)[0] < wanted:
         n *= 2
         if n > _MOST_LISTS:
-            least = 0.5 * float(ndtri((1 + level) / 2) + ndtri(wanted)) / math.sqrt(_MOST_LISTS)
+            critical = float(_undecided_wins(np.array([_MOST_LISTS]), level, looks)[0])
+            least = critical / _MOST_LISTS - 0.5 + 0.5 * float(ndtri(wanted)) / math.sqrt(_MOST_LISTS)
             raise OptionError(
                 f"share={share}: needs more than {_MOST_LISTS:,} lists with a preference; expected a share about {least:.1g} or more "
                 "from 0.5, or less power"
             )
-    sizes = np.arange(max(1, n // 2), n + 1)
-    enough = _sign_power(sizes, best, level) >= wanted
-    # Power goes up and down with the size, as the critical count is whole: take the size from which it stays.
+    # Power goes up and down with the size, as the critical count is whole, over a span of a few roots of the size: halve down to
+    # such a span, and take the size from which the power stays.
+    low, span = n // 2, 10 * math.isqrt(n) + 20
+    while n - low > span:
+        middle = (low + n) // 2
+        if _power(np.array([middle]), best, level, looks)[0] < wanted:
+            low = middle
+        else:
+            n = middle
+    sizes = np.arange(max(1, low - span), n + span)
+    enough = _power(sizes, best, level, looks) >= wanted
     first = int(sizes[np.flatnonzero(~enough)[-1] + 1]) if not enough.all() else int(sizes[0])
     return math.ceil(first / (1 - neither))
 
 
-def _sign_power(sizes: IntArray, share: float, confidence: float) -> FloatArray:
-    critical = binom.isf((1 - confidence) / 2, sizes, 0.5)
-    found: FloatArray = binom.sf(critical, sizes, share)
+def _power(sizes: IntArray, share: float, confidence: float, looks: Looks) -> FloatArray:
+    """Probabilities that tests of these sizes prefer B."""
+    found: FloatArray = binom.sf(_undecided_wins(sizes, confidence, looks), sizes, share)
     return found
+
+
+def _undecided_wins(sizes: IntArray, confidence: float, looks: Looks) -> FloatArray:
+    """Largest numbers of wins of B without a verdict."""
+    if looks == "once":
+        found: FloatArray = binom.isf((1 - confidence) / 2, sizes, 0.5)
+        return found
+    least = -math.log(1 - confidence)
+    undecided, decided = sizes // 2, sizes + 1
+    while (decided - undecided > 1).any():
+        middle = (undecided + decided) // 2
+        is_decided = _log_evidence(sizes - middle, middle) > least
+        decided = np.where(is_decided, middle, decided)
+        undecided = np.where(is_decided, undecided, middle)
+    return undecided.astype(np.float64)

@@ -32,6 +32,9 @@ value per user), CUPED removes the variance that it explains. With a column `per
 effect in each period, and whether the effect fades: days since the first visit of the user show novelty best. --resamples adds a bootstrap
 over users. If the users were not split as planned, there is no verdict: find the reason first.
 
+The verdict is valid at any look: it comes from a confidence sequence. --looks once takes it from the interval for a test of planned size,
+which holds only if you read the test once, at the planned size. There is no verdict with fewer than 20 users in a cohort.
+
 With --log, ROWS is a click log with a column `cohort`: a row for each result shown, with session, query, document, rank, click and user.
 Values are the clicks of a list, and whether it had one. With --qrels, the lists of the log are also measured, each query as often as it was
 asked. The columns `covariate` and `period` work as above; without `period`, the days of a column `time` are the periods.
@@ -65,6 +68,7 @@ _OF_LOG = Formats("A table to read;", table="views.online:cohort_parts", json="v
 @click.option("--resamples", metavar="N", type=click.IntRange(0), default=0, show_default=True,
               help="Replicates of a bootstrap over users; 0: none.")  # fmt: skip
 @click.option("--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Random seed of the bootstrap.")
+@options.looks
 @options.confidence
 @click.option(
     "--columns", "columns_text", metavar="ROLE=NAME,...", cls=options.OnceOption, default="",

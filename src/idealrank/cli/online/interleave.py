@@ -11,6 +11,7 @@ from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 from idealrank.clicks import interleave as interleaved
 from idealrank.clicks import preference
+from idealrank.clicks.arguments import Looks
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.io.click_logs import OUTCOMES, read_columns
@@ -25,8 +26,8 @@ Examples:
   Which run do users prefer? Columns preference (1 for B, -1 for A, 0 for neither) and user:
     idealrank online interleave --outcomes outcomes.csv
 
-The verdict comes from a confidence sequence: you may read the test every day, and stop it as soon as it is decided. The interval and
-p-value for a test of planned size hold only if you read the test once, at the planned size.
+The verdict comes from a confidence sequence: you may read the test every day, and stop it as soon as it is decided. --looks once takes the
+verdict from the interval for a test of planned size, which holds only if you read the test once, at the planned size.
 """
 
 _FORMATS = Formats("A table to read;", table="views.online:preference_parts", json="views.online:preference_json")
@@ -43,13 +44,14 @@ _FORMATS = Formats("A table to read;", table="views.online:preference_parts", js
 @click.option(
     "--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Random seed; use a different seed for each user."
 )
+@options.looks
 @options.confidence
 @_FORMATS.option
 @options.output
 @options.run_inputs
 def interleave(
-    *, runs: tuple[str, ...], outcomes_path: str | None, method: str, length: int, seed: int, confidence: float, layout: str,
-    output_path: str | None, inputs: input_options.Inputs,
+    *, runs: tuple[str, ...], outcomes_path: str | None, method: str, length: int, seed: int, looks: Looks, confidence: float,
+    layout: str, output_path: str | None, inputs: input_options.Inputs,
 ) -> None:  # fmt: skip
     """Mix RUN_A and RUN_B into one list for each query, as JSON lines; or test the outcomes of such lists."""
     options.refuse_to_replace(output_path, (outcomes_path,))
@@ -58,7 +60,8 @@ def interleave(
         if runs:
             raise OptionError(f"--outcomes: found {len(runs)} runs besides, expected none")
         found = watch.run("outcomes", lambda _: read_columns(outcomes_path, OUTCOMES))
-        _FORMATS.write(layout, output_path, preference(found["preference"], users=found.get("user"), confidence=confidence))
+        tested = preference(found["preference"], users=found.get("user"), confidence=confidence, looks=looks)
+        _FORMATS.write(layout, output_path, tested)
         return
     if len(runs) != 2:
         raise OptionError(f"found {len(runs)} runs, expected RUN_A and RUN_B, or --outcomes FILE")

@@ -5,6 +5,7 @@ import click
 from idealrank.cli import options
 from idealrank.cli.format_option import Formats
 from idealrank.clicks import lists_needed, users_needed
+from idealrank.clicks.arguments import Looks
 from idealrank.errors import OptionError
 
 _EPILOG = """\
@@ -17,7 +18,9 @@ Examples:
   How many users does an A/B test need to detect a difference of 0.02?
     idealrank online plan --sd 1.8 --difference 0.02
 
-Both numbers hold for a test that is read once, at the planned size.
+With these numbers, `idealrank online interleave --outcomes` and `idealrank online ab` reach a verdict with the given power. By default the
+verdict is valid at any look, however often you read the test. --looks once needs fewer users, and the test may be read only once, at the
+planned size. Pass the same --looks and --planned-users to the command that reads the test.
 """
 
 _FORMATS = Formats("A sentence to read;", table="views.online:plan_parts", json="views.online:plan_json")
@@ -42,21 +45,34 @@ _FORMATS = Formats("A sentence to read;", table="views.online:plan_parts", json=
               help="Share of the variance that a covariate explains.")  # fmt: skip
 @click.option("--power", metavar="P", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.8, show_default=True,
               help="Power: probability that the test detects it.")  # fmt: skip
+@click.option("--planned-users", metavar="N", type=click.IntRange(1), default=10_000, show_default=True,
+              help="Number of users at which the confidence sequence is narrowest, as for `online ab`.")  # fmt: skip
+@options.looks
 @options.confidence
 @_FORMATS.option
 @options.output
 def plan(
     *, share: float | None, ties: float, sd: float | None, difference: float | None, split: float, reduction: float, power: float,
-    confidence: float, layout: str, output_path: str | None,
+    planned_users: int, looks: Looks, confidence: float, layout: str, output_path: str | None,
 ) -> None:  # fmt: skip
     """Compute how many lists an interleaving test needs (--share), or how many users an A/B test (--sd and --difference)."""
     if (share is None) == (sd is None or difference is None):
         given = [name for name, value in (("--share", share), ("--sd", sd), ("--difference", difference)) if value is not None]
         raise OptionError(f"found {' and '.join(given) or 'none of them'}, expected --share alone, or --sd and --difference")
     if share is not None:
-        _FORMATS.write(layout, output_path, "lists", lists_needed(share, power=power, confidence=confidence, ties=ties))
+        lists = lists_needed(share, power=power, confidence=confidence, ties=ties, looks=looks)
+        _FORMATS.write(layout, output_path, "lists", lists, looks)
         return
     assert sd is not None  # noqa: S101  (looked at above)
     assert difference is not None  # noqa: S101
-    needed = users_needed(sd, difference, split=split, power=power, confidence=confidence, variance_reduction=reduction)
-    _FORMATS.write(layout, output_path, "users", needed)
+    users = users_needed(
+        sd,
+        difference,
+        split=split,
+        power=power,
+        confidence=confidence,
+        variance_reduction=reduction,
+        planned_users=planned_users,
+        looks=looks,
+    )
+    _FORMATS.write(layout, output_path, "users", users, looks)

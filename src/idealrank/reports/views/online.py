@@ -4,7 +4,8 @@ import json
 from typing import Any
 
 from idealrank.clicks import CohortEffects, Effect, Novelty, Preference
-from idealrank.clicks.ab_tests import MISMATCH
+from idealrank.clicks.ab_tests import FEWEST_USERS
+from idealrank.clicks.arguments import Looks
 from idealrank.clicks.cohort_values import CLICKS
 from idealrank.data.interchange import finite
 from idealrank.reports.table.cells import Cell, Column, NamedCells, Table, count_cell, interval_cell, number_cell
@@ -14,6 +15,10 @@ from idealrank.reports.table.text import Part, wrapped
 from idealrank.version import __version__
 
 _PLACES = 4
+_LOOKS: dict[Looks, str] = {
+    "any": "verdict: valid at any look",
+    "once": "verdict: valid at one look, at the planned size",
+}
 
 
 def preference_parts(found: Preference) -> list[Part]:
@@ -27,6 +32,8 @@ def preference_parts(found: Preference) -> list[Part]:
     """
     undecided = found.verdict == "undecided"
     verdict = "Undecided: the test may go on." if undecided else f"Users prefer {found.verdict}: the test may stop."
+    if found.looks == "once":
+        verdict = "Undecided." if undecided else f"Users prefer {found.verdict}."
     columns: list[Column[Preference]] = [
         Column("A wins", "number", lambda one: count_cell(one.wins_a)),
         Column("B wins", "number", lambda one: count_cell(one.wins_b)),
@@ -36,8 +43,8 @@ def preference_parts(found: Preference) -> list[Part]:
         Column("planned size", "number", lambda one: interval_cell(one.interval, _PLACES)),
     ]
     said = (
-        f"at any look: confidence sequence of {100 * found.confidence:g} %, p {p_text(found.p_always)}; planned size: interval of Clopper "
-        f"and Pearson, sign test p {p_text(found.p)}"
+        f"{_LOOKS[found.looks]}; at any look: confidence sequence of {100 * found.confidence:g}%, p {p_text(found.p_always)}; "
+        f"planned size: interval of Clopper and Pearson, sign test p {p_text(found.p)}"
     )
     return [[verdict], Table.of(columns, [found]), ["method", *wrapped(said)]]
 
@@ -54,7 +61,7 @@ def preference_json(found: Preference) -> str:
     record = {
         "version": __version__, "schema": SCHEMA, "verdict": found.verdict, "wins_a": found.wins_a, "wins_b": found.wins_b,
         "ties": found.ties, "share": found.share, "interval": list(found.interval), "p": found.p, "sequence": list(found.sequence),
-        "p_always": found.p_always, "confidence": found.confidence,
+        "p_always": found.p_always, "confidence": found.confidence, "looks": found.looks,
     }  # fmt: skip
     return json.dumps(finite(record), indent=2) + "\n"
 
@@ -66,12 +73,9 @@ def effect_parts(found: Effect, trend: Novelty | None = None) -> list[Part]:
     --------
     >>> from idealrank.clicks import ab_effect
     >>> effect_parts(ab_effect([1, 2, 3, 2, 3, 4], ["A", "A", "A", "B", "B", "B"]))[0]
-    ['B against A: undecided']
+    ['No verdict: a cohort has fewer than 20 users (3 in A, 3 in B). Wait for more.']
     """
-    split = f"{found.n_a:,} users in A, {found.n_b:,} in B; p of the planned split {p_text(found.split_p)}"
-    verdict = f"B against A: {found.verdict}"
-    if found.verdict == "split is wrong":
-        verdict = f"No verdict: users were not split as planned ({split}). Find the reason first."
+    verdict = _no_verdict(found) or f"B against A: {found.verdict}"
     heads = ("value", "planned size", *(["bootstrap"] if found.bootstrap else []), "any look")
     columns: list[Column[NamedCells]] = [Column("of"), *(Column[NamedCells](head, "number") for head in heads)]
     rows = [
@@ -84,8 +88,8 @@ def effect_parts(found: Effect, trend: Novelty | None = None) -> list[Part]:
         }),
     ]  # fmt: skip
     said = (
-        f"{split}; intervals of {100 * found.confidence:g} % by user; planned size: normal, p {p_text(found.p)}; any look: confidence "
-        "sequence"
+        f"{_split(found)}; {_LOOKS[found.looks]}; intervals of {100 * found.confidence:g}% by user; "
+        f"planned size: t distribution, p {p_text(found.p)}; any look: confidence sequence, p {p_text(found.p_always)}"
     )
     if found.variance_reduction:
         said += f"; CUPED took out {100 * found.variance_reduction:.0f} % of the variance"
@@ -96,6 +100,20 @@ def effect_parts(found: Effect, trend: Novelty | None = None) -> list[Part]:
         said += "; trend: least squares over the periods, with errors by user, since users come back"
         parts += _trend_parts(trend)
     return [*parts, ["method", *wrapped(said)]]
+
+
+def _split(found: Effect) -> str:
+    return f"{found.n_a:,} users in A, {found.n_b:,} in B; p of the planned split {p_text(found.split_p)}"
+
+
+def _no_verdict(found: Effect) -> str | None:
+    """Sentence on why there is no verdict."""
+    if found.obstacle == "split is wrong":
+        return f"No verdict: users were not split as planned ({_split(found)}). Find the reason first."
+    if found.obstacle == "too few users":
+        users = f"{found.n_a:,} in A, {found.n_b:,} in B"
+        return f"No verdict: a cohort has fewer than {FEWEST_USERS} users ({users}). Wait for more."
+    return None
 
 
 def _trend_parts(found: Novelty) -> list[Part]:
@@ -152,7 +170,8 @@ def _effect_record(found: Effect) -> dict[str, Any]:
     return {
         "mean_a": found.mean_a, "mean_b": found.mean_b,
         "difference": found.difference, "standard_error": found.standard_error, "interval": list(found.interval), "p": found.p,
-        "sequence": list(found.sequence), "users_a": found.n_a, "users_b": found.n_b, "split_p": found.split_p,
+        "sequence": list(found.sequence), "p_always": found.p_always,
+        "looks": found.looks, "users_a": found.n_a, "users_b": found.n_b, "split_p": found.split_p,
         "variance_reduction": found.variance_reduction, "confidence": found.confidence,
         "bootstrap": None if found.bootstrap is None else list(found.bootstrap),
     }  # fmt: skip
@@ -166,13 +185,11 @@ def cohort_parts(found: CohortEffects) -> list[Part]:
     >>> from idealrank.clicks import Sessions, cohort_effects
     >>> log = Sessions.from_arrays(["q"] * 4, [["a"]] * 4, [[0], [1], [1], [1]])
     >>> cohort_parts(cohort_effects(log, ["A", "A", "B", "B"]))[0]
-    ['B against A, by 4 lists']
+    ['No verdict: a cohort has fewer than 20 users (2 in A, 2 in B). Wait for more.']
     """
     first = found.effects[CLICKS]
-    split = f"{first.n_a:,} users in A, {first.n_b:,} in B; p of the planned split {p_text(first.split_p)}"
-    verdict = f"B against A, by {found.n_lists:,} lists"
-    if first.split_p < MISMATCH:
-        verdict = f"No verdict: users were not split as planned ({split}). Find the reason first."
+    verdict = _no_verdict(first) or f"B against A, by {found.n_lists:,} lists"
+    p_kind = "always valid" if first.looks == "any" else "of the t distribution"
     columns: list[Column[str]] = [
         Column("of a list", "text", Cell),
         Column("A", "number", lambda name: number_cell(found.effects[name].mean_a, _PLACES)),
@@ -184,8 +201,8 @@ def cohort_parts(found: CohortEffects) -> list[Part]:
         Column("B is", "text", lambda name: Cell(found.verdict(name))),
     ]
     said = (
-        f"{split}; intervals of {100 * first.confidence:g} % by user; planned size: normal; any look: confidence sequence; p: normal, by "
-        f"Holm's method over {len(found.p)} values, which decides"
+        f"{_split(first)}; {_LOOKS[first.looks]}; intervals of {100 * first.confidence:g}% by user; planned size: t distribution; "
+        f"any look: confidence sequence; p: {p_kind}, by Holm's method over {len(found.p)} values, which decides"
     )
     if found.n_judged:
         said += f"; measures: of {found.n_judged:,} lists whose query has judgments, each query as often as it was asked"
@@ -238,23 +255,24 @@ def cohort_json(found: CohortEffects) -> str:
     return json.dumps(finite(record), indent=2) + "\n"
 
 
-def plan_parts(unit: str, needed: int) -> list[Part]:
-    """The number in a sentence.
+def plan_parts(unit: str, needed: int, looks: Looks) -> list[Part]:
+    """The number and its looks in a sentence.
 
     Examples
     --------
-    >>> plan_parts("lists", 4984)
-    [['4,984 lists are needed.']]
+    >>> plan_parts("lists", 453, "any")
+    [['453 lists are needed for a verdict that is valid at any look.']]
     """
-    return [[f"{needed:,} {unit} are needed."]]
+    when = "at any look" if looks == "any" else "at one look, at this size"
+    return [[f"{needed:,} {unit} are needed for a verdict that is valid {when}."]]
 
 
-def plan_json(unit: str, needed: int) -> str:
+def plan_json(unit: str, needed: int, looks: Looks) -> str:
     r"""JSON text.
 
     Examples
     --------
-    >>> json.loads(plan_json("users", 3140))["users"]
-    3140
+    >>> json.loads(plan_json("users", 3143, "once"))["users"]
+    3143
     """
-    return json.dumps({"version": __version__, "schema": SCHEMA, unit: needed}, indent=2) + "\n"
+    return json.dumps({"version": __version__, "schema": SCHEMA, unit: needed, "looks": looks}, indent=2) + "\n"
