@@ -79,6 +79,7 @@ def service(answer: Answer, port: int = 0) -> Iterator[tuple[str, list[tuple[str
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # an answer in two writes would wait for the client
 
         def _any(self) -> None:
             content = self.rfile.read(int(self.headers.get("content-length") or 0))

@@ -5,9 +5,9 @@ import queue
 import random
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -135,6 +135,10 @@ class RequestOutcome(Generic[Item, Answer]):
         True if the failure may pass.
     is_outage : bool
         True if the failure says nothing about the request.
+    elapsed : float
+        Seconds from the start of the first attempt to the end of the last one: failed attempts and waits count.
+    timed_out : bool
+        True if an attempt took the whole time limit.
 
     Examples
     --------
@@ -149,14 +153,48 @@ class RequestOutcome(Generic[Item, Answer]):
     failure: str = ""
     temporary: bool = False
     is_outage: bool = False
+    elapsed: float = 0.0
+    timed_out: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, kw_only=True)
+class JobTally:
+    """Counts of a job, which grow while it runs.
+
+    Attributes
+    ----------
+    attempts : int
+        Attempts that ended.
+    failed : int
+        Attempts without an answer, also those that a later attempt made good.
+    timed_out : int
+        Failed attempts that took the whole time limit.
+    outages : int
+        Pauses of the breaker that began because the service was not reached or gave no access.
+    paused : float
+        Seconds in which the breaker sent nothing or a probe alone.
+
+    Examples
+    --------
+    >>> JobTally(attempts=12, failed=2).failed
+    2
+    """
+
+    attempts: int = 0
+    failed: int = 0
+    timed_out: int = 0
+    outages: int = 0
+    paused: float = 0.0
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class _Task(Generic[Item]):
     """Next attempt at a request."""
 
     item: Item
     attempts: int = 0
+    first_started: float | None = None
+    timed_out: bool = False
 
 
 @dataclass(eq=False)
@@ -316,6 +354,8 @@ class RequestJob(Generic[Item, Answer]):
         self._running: list[_Attempt[Item, Answer]] = []
         self._abandoned: list[_Attempt[Item, Answer]] = []
         self._breaker = _Breaker(policy.breaker)
+        self.tally = JobTally()
+        self._pause_started: float | None = None
         self._probe: _Attempt[Item, Answer] | None = None
         self._not_before = 0.0
         self._last: BackendError | None = None
@@ -330,10 +370,11 @@ class RequestJob(Generic[Item, Answer]):
         """
         now = self._clock.now()
         for item in items:
-            self._put(_Task(item), now)
+            self._put(_Task(item=item), now)
         try:
             self._go(keep)
         finally:
+            self._end_pause()
             self._workers.stop()
 
     def _go(self, keep: Callable[[RequestOutcome[Item, Answer]], None]) -> None:
@@ -422,30 +463,79 @@ class RequestJob(Generic[Item, Answer]):
         error = attempt.error
         if error is None and attempt.seconds > self._policy.timeout:
             error = self._late()
-        item, attempts = attempt.task.item, attempt.task.attempts + 1
+        task, now = attempt.task, self._clock.now()
+        self.tally.attempts += 1
         if error is None:
             self._breaker.answered()
-            keep(RequestOutcome(item, attempt.answer, attempt.seconds, attempts))
+            self._end_pause()
+            keep(self._outcome(attempt, now, answer=attempt.answer))
             return
         self._last = error
-        now = self._clock.now()
-        self._breaker.failed(now, was_probe=was_probe)
-        asked = error.retry_after or 0.0
+        self._count_failure(attempt, error, was_probe=was_probe)
+        asked, attempts = error.retry_after or 0.0, task.attempts + 1
         if error.temporary and attempts <= self._policy.retries and asked <= _LONGEST_ASKED:
             self._not_before = max(self._not_before, now + asked)
-            self._put(_Task(item, attempts), now + max(asked, self._policy.delay(self._key(item), attempts)))
+            again = replace(task, attempts=attempts, first_started=self._first_started(attempt), timed_out=self._has_timed_out(attempt))
+            self._put(again, now + max(asked, self._policy.delay(self._key(task.item), attempts)))
         elif self._breaker.is_refused and not error.temporary:
             raise self._stopped(f"it {self._refused} all {self._what} so far")
         else:
-            keep(RequestOutcome(item, None, attempt.seconds, attempts, str(error), temporary=error.temporary, is_outage=error.outage))
+            keep(self._outcome(attempt, now, error=error))
         if self._breaker.gives_up:
             raise self._stopped(f"{self._policy.breaker.probes} probes failed")
+
+    def _count_failure(self, attempt: _Attempt[Item, Answer], error: BackendError, *, was_probe: bool) -> None:
+        """Count a failed attempt, and begin a pause if the breaker opens."""
+        self.tally.failed += 1
+        self.tally.timed_out += attempt.seconds >= self._policy.timeout
+        was_open = self._breaker.is_open
+        self._breaker.failed(self._clock.now(), was_probe=was_probe)
+        if self._breaker.is_open and not was_open:
+            self.tally.outages += error.outage
+            self._pause_started = self._clock.now()
+
+    def _end_pause(self) -> None:
+        if self._pause_started is not None:
+            self.tally.paused += self._clock.now() - self._pause_started
+            self._pause_started = None
+
+    def _outcome(
+        self,
+        attempt: _Attempt[Item, Answer],
+        now: float,
+        *,
+        answer: Answer | None = None,
+        error: BackendError | None = None,
+    ) -> RequestOutcome[Item, Answer]:
+        return RequestOutcome(
+            attempt.task.item,
+            answer,
+            attempt.seconds,
+            attempt.task.attempts + 1,
+            "" if error is None else str(error),
+            temporary=error is not None and error.temporary,
+            is_outage=error is not None and error.outage,
+            elapsed=now - self._first_started(attempt),
+            timed_out=self._has_timed_out(attempt),
+        )
+
+    @staticmethod
+    def _first_started(attempt: _Attempt[Item, Answer]) -> float:
+        first = attempt.task.first_started
+        return attempt.started if first is None else first
+
+    def _has_timed_out(self, attempt: _Attempt[Item, Answer]) -> bool:
+        return attempt.task.timed_out or attempt.seconds >= self._policy.timeout
 
     def _stopped(self, reason: str) -> BackendError:
         last = f"; the last failure: {self._last}" if self._last is not None else ""
         is_outage = self._last is not None and self._last.outage
         hint = f"the same command asks the remaining {self._what} when the service is well again"
         return BackendError(f"{self._name}: stopped, as {reason}{last}", outage=is_outage, hint=hint)
+
+
+SearchOutcome: TypeAlias = RequestOutcome[SearchQuery, Sequence[ScoredDocument]]
+"""Outcome of one query."""
 
 
 class SearchJob:
@@ -478,6 +568,11 @@ class SearchJob:
             backend.name, search, policy, key=lambda query: query.id, what="queries", clock=clock, workers=workers
         )  # fmt: skip
 
+    @property
+    def tally(self) -> JobTally:
+        """Counts of attempts, outages and pauses so far."""
+        return self._job.tally
+
     def run(self, queries: Iterable[SearchQuery], keep: Callable[[QueryRecord], None]) -> None:
         """Ask all queries; `keep` gets what became of each, in the order in which they end.
 
@@ -487,8 +582,18 @@ class SearchJob:
             The engine does not answer any more, or refused the first queries; the rest was not asked.
         """
 
-        def record(one: RequestOutcome[SearchQuery, Sequence[ScoredDocument]]) -> None:
+        def record(one: SearchOutcome) -> None:
             hits = tuple(one.answer or ())
             keep(QueryRecord(one.item.id, hits, one.seconds, one.attempts, one.failure, temporary=one.temporary))
 
-        self._job.run(queries, record)
+        self.ask(queries, record)
+
+    def ask(self, queries: Iterable[SearchQuery], keep: Callable[[SearchOutcome], None]) -> None:
+        """Ask all queries as `run` does; `keep` gets outcomes with the time of retries and waits.
+
+        Raises
+        ------
+        BackendError
+            As for `run`.
+        """
+        self._job.run(queries, keep)

@@ -9,7 +9,7 @@ from idealrank.cli import console, options, output
 from idealrank.io.configuration_files import read_configuration
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from idealrank.store.monitoring import StoredAlarm, StoredRound
 
@@ -49,7 +49,8 @@ A configuration, here for a table of SQLite's full-text search:
     - {kind: apprise, urls: ["mailto://user:${PASSWORD}@example.org"]}
   metrics: {port: 9464}        # or {file: idealrank.prom}, {otlp: ADDRESS}
 
-Further kinds of alarms: baseline, ewma, latency. The keys limit, concurrency, rate, timeout, retries and breaker: see `search`.
+Further kinds of alarms: baseline, ewma, latency. The keys limit, concurrency and rate: see `search`. Rounds
+are impatient: timeout 5, retries 0, breaker {failures: 3, pause: 1, probes: 2} by default.
 
 With --once: 0 no alarm is open, 1 an alarm is open, 3 the round has no value, as when the engine is down, and no alarm is open.
 """
@@ -136,8 +137,20 @@ def _numbers(one: "StoredRound") -> str:
     if record.get("coverage") is not None:
         parts.append(f"judged {100 * record['coverage']:.1f} %")
     parts.append(f"failed {100 * record.get('failed', 0):.1f} %")
+    parts += _trouble(record)
     if "p95" in record.get("latency", {}):
         parts.append(f"p95 {record['latency']['p95']:.0f} ms")
     parts += [f"baseline {record['baseline']}"] if record.get("baseline", "known") != "known" else []
     parts += record.get("problems", [])[:1]
     return ", ".join(parts)
+
+
+def _trouble(record: "Mapping[str, Any]") -> list[str]:
+    """Failed attempts and pauses of a round in words, also those that a retry made good."""
+    parts = []
+    if failed := record.get("failed_attempts", 0):
+        late = f" ({record['timed_out']} timed out)" if record["timed_out"] else ""
+        parts.append(f"{failed} of {record['attempts']} attempts failed{late}")
+    if record.get("paused"):
+        parts.append(f"paused for {record['paused']:.1f} s")
+    return parts

@@ -399,23 +399,32 @@ class LabelAgeRule(AlarmRule):
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorRule(AlarmRule):
-    """Signal if too many queries get no answer.
+    """Signal if too many queries get no answer, or the engine did not answer for a part of the round.
+
+    An outage that ends within a round fails a few queries only. One round is therefore enough by default.
 
     Examples
     --------
-    >>> ErrorRule(name="errors").read(SeenRound(outcome="failed", failed=1.0), Baseline(), {})[""].signal
+    >>> rule = ErrorRule(name="errors")
+    >>> rule.read(SeenRound(outcome="failed", failed=1.0), Baseline(), {})[""].signal
     True
+    >>> rule.read(SeenRound(outcome="complete", failed=0.01, outages=1), Baseline(), {})[""].text
+    '1.0 % of the queries failed, at most 5 %; outages within the round: 1'
     """
 
     kind: ClassVar[str] = "errors"
     by_slice: ClassVar[bool] = False
+    signals: tuple[int, int] = (1, 1)
     most: float = 0.05
 
     def read(self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]) -> dict[str, Reading]:
         """Read a round."""
         text = f"{100 * seen.failed:.1f} % of the queries failed, at most {100 * self.most:g} %"
-        signal = seen.failed > self.most
-        return {WHOLE: Reading(signal=signal, calm=seen.failed <= self.most / 2, value=seen.failed, limit=self.most, text=text)}
+        if seen.outages:
+            text += f"; outages within the round: {seen.outages}"
+        signal = seen.failed > self.most or seen.outages > 0
+        calm = seen.failed <= self.most / 2 and not seen.outages
+        return {WHOLE: Reading(signal=signal, calm=calm, value=seen.failed, limit=self.most, text=text)}
 
 
 @dataclass(frozen=True, kw_only=True)

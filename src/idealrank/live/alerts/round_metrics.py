@@ -16,7 +16,14 @@ GAUGES = {
     "coverage": ("idealrank_judged_share", "Share of judged documents above the cutoff in the last complete round.", ()),
     "label_days": ("idealrank_label_age_seconds", "Age of the judgments.", ()),
     "failed": ("idealrank_failed_share", "Share of queries without an answer in the last round.", ()),
-    "latency": ("idealrank_latency_seconds", "Latency of answered queries in the last round.", ("quantile",)),
+    "attempts": ("idealrank_attempts", "Attempts of the last round, retries included, by outcome.", ("outcome",)),
+    "outages": ("idealrank_outages", "Outages within the last round: failed attempts in a row that opened the breaker.", ()),
+    "paused": ("idealrank_paused_seconds", "Seconds of the last round in which the breaker was open.", ()),
+    "latency": (
+        "idealrank_latency_seconds",
+        "Latency of answered and timed-out queries in the last round, with retries and waits.",
+        ("quantile",),
+    ),
     "round": ("idealrank_last_round_timestamp_seconds", "Start of the last round.", ()),
     "success": ("idealrank_last_success_timestamp_seconds", "Start of the last complete round.", ()),
     "rounds": ("idealrank_rounds", "Rounds in the store, by outcome.", ("outcome",)),
@@ -78,12 +85,25 @@ def round_samples(rounds: Monitoring) -> Iterator[tuple[str, list[str], float]]:
     if last := rounds.last("complete", "incomplete", "failed"):
         yield "round", [], _seconds(last.time)
         yield from _numbers(last, "failed")
+        yield from _numbers(last, "outages")
+        yield from _numbers(last, "paused")
+        yield from _attempts(last)
         yield from (
             ("latency", [_QUANTILES[name]], value / 1000) for name, value in last.record.get("latency", {}).items() if name in _QUANTILES
         )
     if complete := rounds.last("complete"):
         yield "success", [], _seconds(complete.time)
         yield from _of_complete(complete)
+
+
+def _attempts(one: StoredRound) -> Iterator[tuple[str, list[str], float]]:
+    """Attempts by outcome; rounds of earlier versions did not count them."""
+    if "attempts" not in one.record:
+        return
+    failed, timed_out = one.record["failed_attempts"], one.record["timed_out"]
+    yield "attempts", ["answered"], float(one.record["attempts"] - failed)
+    yield "attempts", ["failed"], float(failed - timed_out)
+    yield "attempts", ["timed out"], float(timed_out)
 
 
 def _of_complete(one: StoredRound) -> Iterator[tuple[str, list[str], float]]:

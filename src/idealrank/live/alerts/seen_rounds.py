@@ -30,12 +30,14 @@ class SeenRound:
         Slices of the queries, by query.
     failed : float
         Share of the queries without an answer.
+    outages : int
+        Times that so many attempts in a row failed that the engine was left alone for a while.
     coverage : float or None
         Judged share of the documents returned above the cutoff.
     label_days : float or None
         Age of the judgments.
     latency : mapping of str to float
-        Milliseconds, by ``p50``, ``p95`` and ``p99``.
+        Milliseconds, by ``p50``, ``p95`` and ``p99``; retries and waits count, and so do queries that timed out.
     sampled : float
         Share of the canary queries that this round asked.
 
@@ -50,6 +52,7 @@ class SeenRound:
     people: Mapping[str, float] = field(default_factory=dict)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     failed: float = 0.0
+    outages: int = 0
     coverage: float | None = None
     label_days: float | None = None
     latency: Mapping[str, float] = field(default_factory=dict)

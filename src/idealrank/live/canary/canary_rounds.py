@@ -25,8 +25,7 @@ from idealrank.live.backends.protocol import Backend, SearchQuery
 from idealrank.live.canary.monitor_config import MonitorConfig, label_age
 from idealrank.live.file_locks import lock_file
 from idealrank.live.outside_failures import failure_of
-from idealrank.live.search_jobs import Latencies, SearchJob
-from idealrank.live.search_journal import QueryRecord
+from idealrank.live.search_jobs import JobTally, Latencies, RequestOutcome, SearchJob, SearchOutcome
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure
 from idealrank.store.monitoring import Outcome, RoundStep, StoredAlarm, StoredRound
@@ -191,16 +190,31 @@ class CanaryMonitor:
 
     def _measured(self, store: Store, number: int | None, time: str) -> FinishedRound:
         queries, share = self._drawn(store, time)
-        records, problems = self._asked(queries)
-        failed = sum(bool(one.failure) for one in records) / len(queries)
+        outcomes, problems, tally = self._asked(queries)
+        failed = sum(bool(one.failure) for one in outcomes) / len(queries)
         seen = SeenRound(
-            outcome="failed", failed=failed, latency=_latency(records), label_days=self._label_days(), sampled=share, groups=self.groups
+            outcome="failed",
+            failed=failed,
+            outages=tally.outages,
+            latency=_latency(outcomes),
+            label_days=self._label_days(),
+            sampled=share,
+            groups=self.groups,
         )
         record: dict[str, Any] = {
-            "measure": str(self.measures[0]), "queries": len(queries), "failed": failed, "problems": problems,
-            "latency": dict(seen.latency), "label_days": seen.label_days,
-        }  # fmt: skip
-        answers = {one.query: one.hits for one in records if not one.failure}
+            "measure": str(self.measures[0]),
+            "queries": len(queries),
+            "failed": failed,
+            "attempts": tally.attempts,
+            "failed_attempts": tally.failed,
+            "timed_out": tally.timed_out,
+            "outages": tally.outages,
+            "paused": round(tally.paused, 3),
+            "problems": problems,
+            "latency": dict(seen.latency),
+            "label_days": seen.label_days,
+        }
+        answers = {one.item.id: one.answer or () for one in outcomes if not one.failure}
         if not answers:
             return FinishedRound(number, time, seen, record)
         if failed > self.config.most_failed:
@@ -231,23 +245,27 @@ class CanaryMonitor:
         drawn = random.Random(f"{self.config.policy.seed} {time}").sample(range(len(self.queries)), size)  # noqa: S311  (no secret)
         return [self.queries[place] for place in sorted(drawn)], size / len(self.queries)
 
-    def _asked(self, queries: Sequence[SearchQuery]) -> tuple[list[QueryRecord], list[str]]:
-        """Answer or failure of each query; a query that the job left out has failed."""
-        found: dict[str, QueryRecord] = {}
+    def _asked(self, queries: Sequence[SearchQuery]) -> tuple[list[SearchOutcome], list[str], JobTally]:
+        """Answer or failure of each query, and the counts of the job; a query that the job left out has failed."""
+        found: dict[str, SearchOutcome] = {}
+        tally = JobTally()
 
         def ask() -> None:
+            nonlocal tally
             backend = self._backend()
+            job = SearchJob(backend, self.config.policy)
+            tally = job.tally
             try:
-                SearchJob(backend, self.config.policy).run(queries, lambda record: found.__setitem__(record.query, record))
+                job.ask(queries, lambda one: found.__setitem__(one.item.id, one))
             finally:
                 backend.close()
 
         failure = failure_of("backend", ask)
         problems = [failure] if failure else []
         reason = problems[0] if problems else "not asked"
-        records = [found.get(query.id) or QueryRecord(query.id, (), 0.0, 0, reason) for query in queries]
-        problems += [f"{one.query}: {one.failure}" for one in records if one.failure and one.failure not in problems]
-        return records, problems[:_PROBLEMS]
+        outcomes = [found.get(query.id) or RequestOutcome(query, None, 0.0, 0, reason) for query in queries]
+        problems += [f"{one.item.id}: {one.failure}" for one in outcomes if one.failure and one.failure not in problems]
+        return outcomes, problems[:_PROBLEMS], tally
 
     def _evaluated(self, answers: Mapping[str, Sequence[Any]], qrels: Qrels) -> Evaluation:
         grades = {query: qrels[query] for query in qrels.queries if query in answers}
@@ -362,8 +380,9 @@ def _problem(channel: Channel, send: Callable[[], None]) -> str:
     return failure_of(channel.name, send, getattr(channel, "hide", str))
 
 
-def _latency(records: Sequence[QueryRecord]) -> dict[str, float]:
-    found = Latencies.of([one.seconds for one in records if not one.failure])
+def _latency(outcomes: Sequence[SearchOutcome]) -> dict[str, float]:
+    """Percentiles of answered and timed-out queries; a refusal is quick, and would make a dead engine look fast."""
+    found = Latencies.of([one.elapsed for one in outcomes if one.timed_out or not one.failure])
     return {name: round(1000 * seconds, 3) for name in ("p50", "p95", "p99") if (seconds := getattr(found, name)) is not None}
 
 

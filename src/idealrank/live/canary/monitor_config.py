@@ -12,7 +12,7 @@ from idealrank.errors import OptionError
 from idealrank.live.alerts.alarm_channels import Channel, can_be_asked, channels_of
 from idealrank.live.alerts.alarm_rules import RULES, AlarmRule
 from idealrank.live.search_configuration import MeasuresSection, QueriesSection, policy_of
-from idealrank.live.search_jobs import SearchPolicy
+from idealrank.live.search_jobs import BreakerPolicy, SearchPolicy
 
 KEYS = (
     "name", "store", "backend", "queries", "qrels", "evaluation", "slices", "every", "sample", "most_failed", "baseline", "alarms",
@@ -22,6 +22,10 @@ KEYS = (
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+# A round shall report an outage, not wait for its end as a search does. Three attempts are fewer than the four queries that are
+# asked at the same time, so that even one time limit of silence is an outage.
+ROUND_POLICY = SearchPolicy(timeout=5.0, retries=0, breaker=BreakerPolicy(failures=3, pause=1.0, probes=2))
+"""Limits of the searches of a round where the configuration has none."""
 _USUAL = ("sequential", "coverage", "errors")  # rules without a section `alarms`
 
 
@@ -213,7 +217,7 @@ class MonitorConfig:
     evaluation: MeasuresSection
     rules: tuple[AlarmRule, ...]
     channels: tuple[Channel, ...]
-    policy: SearchPolicy = field(default_factory=SearchPolicy)
+    policy: SearchPolicy = ROUND_POLICY
     slices: str | None = None
     every: float = 3600.0
     sample: int | None = None
@@ -239,10 +243,11 @@ class MonitorConfig:
             raise top.error("backend", "nothing", "a section `backend:` with its kind")
         qrels, every = JudgmentsSection.of(top), seconds_of(top, "every", 3600.0)
         rules = rules_of(top)
+        policy = policy_of(top, ROUND_POLICY)
         _check_rules(top, rules, qrels)
         return cls(
-            name, _required(top, "store", "a folder, as in runs/store"), _backend(top), QueriesSection.of(top), qrels,
-            MeasuresSection.of(top.section("evaluation")), rules, channels_of(top, every), policy_of(top), top.text("slices", None), every,
+            name, _required(top, "store", "a folder, as in runs/store"), _backend(top, policy.timeout), QueriesSection.of(top), qrels,
+            MeasuresSection.of(top.section("evaluation")), rules, channels_of(top, every), policy, top.text("slices", None), every,
             top.number("sample", 1, least=10) if top.has("sample") else None, top.amount("most_failed", 0.1, most=0.5),
             BaselineSection.of(top.section("baseline")), MetricsSection.of(top.section("metrics")),
         )  # fmt: skip
@@ -255,10 +260,10 @@ def _required(top: Section, key: str, expected: str) -> str:
     return found
 
 
-def _backend(top: Section) -> Section:
+def _backend(top: Section, timeout: float) -> Section:
+    """Section of the backend, which ends an attempt at the time limit of a round unless it has a limit of its own."""
     section = top.section("backend")
-    timeout = {"timeout": top.given["timeout"]} if top.has("timeout") else {}
-    return Section({**timeout, **section.given}, section.path, section.name)
+    return Section({"timeout": timeout, **section.given}, section.path, section.name)
 
 
 def seconds_of(section: Section, key: str, default: float) -> float:
