@@ -236,3 +236,11 @@ def test_a_collector_that_is_down_changes_no_exit_code(say: Say, folder: Path, s
         port = free.getsockname()[1]
     change(folder, metrics={"otlp": f"http://127.0.0.1:{port}/v1/metrics"})
     assert once(say, folder)[0] == 0
+
+
+def test_a_baseline_that_is_shorter_than_two_days_says_that_it_assumes_no_season(say: Say, folder: Path) -> None:
+    expected = "note: baseline: 3 rounds cover 3 hours, not two days: drop, drift assumes no season; set `season` in `baseline`"
+    for option in ("--check", "--once"):
+        assert expected in say("monitor", "monitor.json", option, cwd=folder).err
+    change(folder, baseline={"rounds": 3, "season": "none"})
+    assert "season" not in say("monitor", "monitor.json", "--once", cwd=folder).err

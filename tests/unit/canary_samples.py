@@ -45,7 +45,7 @@ def write_files(folder: Path) -> None:
 def monitor_of(engine: Any, *, say: Callable[[str], None] = lambda _: None, **keys: Any) -> CanaryMonitor:
     given = {
         "name": "shop", "store": "store", "backend": {"kind": "replay"}, "queries": "queries.tsv", "qrels": "qrels.txt", "retries": 0,
-        "baseline": {"rounds": 2}, "alarms": ALARMS, "notify": [{"kind": "log", "path": "alarms.jsonl"}],
+        "baseline": {"rounds": 2, "season": "none"}, "alarms": ALARMS, "notify": [{"kind": "log", "path": "alarms.jsonl"}],
     }  # fmt: skip
     return CanaryMonitor(MonitorConfig.of({**given, **keys}, "monitor.yaml"), say=say, backend=lambda: engine)
 

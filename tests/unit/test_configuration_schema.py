@@ -129,7 +129,7 @@ WHOLE: dict[str, list[Config]] = {
         },
         {
             "name": "shop", "store": "store", "backend": {"kind": "replay", "path": "answers.jsonl"}, "queries": "queries.tsv",
-            "qrels": {"path": "canaries.qrels", "people": "people.qrels"}, "every": 900,
+            "qrels": {"path": "canaries.qrels", "people": "people.qrels"}, "every": 900, "baseline": {"season": "1d"},
             "alarms": [{"kind": "cusum"}, {"kind": "baseline"}, {"kind": "threshold", "least": 0.5}],
         },
         {
@@ -326,7 +326,8 @@ CHANNELS_GIVEN: list[Config] = [
 ]  # fmt: skip
 LIMITS: list[tuple[str, Any]] = [
     ("every", 1e8), ("every", 0.0001), ("every", "0m"), ("every", "1.5h"), ("rate", 1 / 86400), ("rate", 1e-6), ("timeout", 86401),
-    ("sample", 9), ("most_failed", 0.51), ("limit", 0), ("baseline", {"rounds": 1}), ("metrics", {"port": 65536}),
+    ("sample", 9), ("most_failed", 0.51), ("limit", 0), ("baseline", {"rounds": 1}),
+    ("baseline", {"season": "none"}), ("baseline", {"season": "day"}), ("metrics", {"port": 65536}),
     ("metrics", {"port": 65535}), ("metrics", {"otlp": "127.0.0.1:4318"}), ("metrics", {"otlp": "http:///v1"}),
     ("qrels", {"path": "a", "judged": "May"}),
     ("backend", {"kind": "replay", "sweep": {"path": ["answers.jsonl"]}}),

@@ -19,7 +19,7 @@ class SequentialDrop:
     While the mean over the queries is not below the baseline by more than the tolerance, no bet gains on average. The stake of the best
     starting round is followed, ``M = max(M, 1) L``, and the test signals where its mean over several bets reaches `rounds`. It is at most
     the sum of the stakes of all starting rounds (Shiryaev and Roberts), which grows by 1 a round on average. The mean number of rounds
-    until a false signal is therefore at least `rounds`, whatever the distribution.
+    until a false signal is therefore at least `rounds`, whatever the distribution, under the conditions of the notes.
 
     Attributes
     ----------
@@ -35,6 +35,9 @@ class SequentialDrop:
     random sample without replacement of a pool whose mean did not drop by more, or are all queries of that pool, or have independent
     noise. For a sample, the product is at most its value with replacement, since the draws are negatively associated. A disturbance that
     lowers all queries of one round at once is a drop of that round, and counts as one.
+
+    No distribution is assumed, but independence is. A season, a state that lasts for some rounds, noise that queries share, and a baseline
+    that is too high by chance are drops, too. `idealrank monitor` estimates all four, and its rate of false alarms is no longer guaranteed.
 
     References
     ----------

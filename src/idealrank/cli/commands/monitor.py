@@ -34,7 +34,7 @@ A configuration, here for a table of SQLite's full-text search:
   evaluation: {measures: [nDCG@10]}
   slices: slices.csv           # optional: query and slice
   every: 15m
-  baseline: {rounds: 30}       # or {entry: ID} of the store
+  baseline: {season: 1d}       # two days of rounds; or {rounds: 30, season: none}
   alarms:
     - {kind: threshold, least: 0.60, signals: 2 of 3}
     - {kind: sequential, tolerance: 0.005, false_alarms: 1}   # in 1,000 rounds

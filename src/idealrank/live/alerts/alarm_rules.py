@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import chdtri, stdtrit
 
 from idealrank.api.round_drops import round_drops
 from idealrank.live.alerts.seen_rounds import WHOLE, Baseline, SeenRound
@@ -15,6 +16,9 @@ from idealrank.stats import Cusum, Ewma, SequentialDrop
 
 Memory = Mapping[str, Any]
 
+_ALLOWED_NOISE = 0.8  # confidence that the noise is at most the one that charts take
+_ALLOWED_ERROR = 0.84  # confidence, one standard error, that the baseline is too high by at most what charts allow for
+_ALLOWED_ERROR_OF_TEST = 0.95  # the same for sequential tests, which find a baseline that is too high in the end
 _NEARLY = 0.01  # a mean that is lower by less may have recovered from a larger drop
 
 
@@ -178,9 +182,13 @@ class BaselineRule(AlarmRule):
 class ChartRule(AlarmRule):
     """Chart of standardised differences from the baseline: base of `CusumRule` and `EwmaRule`.
 
-    The difference is divided by the noise of a usual round. A baseline learned from m rounds is itself uncertain by ``noise / sqrt(m)``:
-    this much of a drop counts as none. The noise is uncertain by ``noise / sqrt(2 m)``, and half of this is added to it. From 20 rounds on,
-    the mean number of rounds between false alarms is then at least the stated one.
+    The difference is divided by the noise of a usual round, and what the round before foretells of it is subtracted. A baseline learned
+    from m rounds is itself uncertain by ``noise / sqrt(m)``: this much of a drop counts as none. The noise is the upper end of its 80 %
+    interval. The rate of false alarms holds for normal noise that is autoregressive of order 1.
+
+    References
+    ----------
+    Alwan and Roberts (1988), Time-series modeling for statistical process control, Journal of Business and Economic Statistics 6.
 
     Examples
     --------
@@ -210,23 +218,34 @@ class ChartRule(AlarmRule):
             if drop is None or group not in base.noise:
                 found[group] = _silent("no value" if seen.outcome != "complete" else "the baseline is being learned", known)
                 continue
-            found[group] = self._reading(chart, self._standardised(seen, base, group, drop), known)
+            noise = self._noise(seen, base, group)
+            correlation = base.autocorrelation.get(group, 0.0)
+            z = (drop + self.tolerance) / noise
+            error = float(stdtrit(base.degrees(group), _ALLOWED_ERROR)) / math.sqrt(base.rounds)
+            found[group] = self._reading(chart, z, correlation, error, known)
         return found
 
-    def _standardised(self, seen: SeenRound, base: Baseline, group: str, drop: float) -> float:
-        noise = max(base.noise[group] * (1 + 0.5 / math.sqrt(2 * base.noise_rounds)), self.least_noise)
+    def _noise(self, seen: SeenRound, base: Baseline, group: str) -> float:
+        degrees = base.degrees(group)
+        allowance = math.sqrt(degrees / chdtri(degrees, _ALLOWED_NOISE))
+        noise = max(base.noise[group] * allowance, self.least_noise)
         if seen.sampled < 1:  # the queries of this round are a sample, and its error may be larger than that of usual rounds
             differences = base.differences(seen, group)
             if differences.size > 1:
                 error = float(differences.std(ddof=1)) * math.sqrt((1 - seen.sampled) / differences.size)
                 noise = max(noise, error)
-        return (drop + self.tolerance) / noise + 1 / math.sqrt(base.rounds)
+        return noise
 
-    def _reading(self, chart: "Cusum | Ewma", z: float, known: Memory) -> Reading:
+    def _reading(self, chart: "Cusum | Ewma", z: float, correlation: float, error: float, known: Memory) -> Reading:
+        # A state that lasts for some rounds would add up as a drop does. What the last round did not foretell is independent.
+        last = known.get("last")
+        step = z if last is None else (z - correlation * float(last)) / math.sqrt(1 - correlation**2)
         before = chart.held(float(known.get("level", chart.start)))
-        level = chart.step(before, z)
+        level = chart.step(before, step + error)
+        # A drop that lasts is foretold by the last round, and the chart alone would take it for the end of the drop.
+        calm = level == chart.start and (correlation == 0 or z >= -1)
         return Reading(
-            signal=chart.signals(level), calm=level == chart.start, value=level, limit=chart.limit, memory={"level": level},
+            signal=chart.signals(level), calm=calm, value=level, limit=chart.limit, memory={"level": level, "last": z},
             text=f"{self.kind} {abs(level):.2f} of {chart.limit:.2f} standard deviations",
         )  # fmt: skip
 
@@ -285,9 +304,11 @@ def _ewma(rounds: float, weight: float) -> Ewma:
 class SequentialRule(AlarmRule):
     """Signal by the sequential test of a drop; calm by the same test the other way, that the mean is back.
 
+    The error of the baseline is added to the tolerance. Evidence counts less if queries share their noise, or rounds depend on each other.
+
     Examples
     --------
-    >>> base = Baseline(values={f"q{i}": 0.6 for i in range(300)})
+    >>> base = Baseline(values={f"q{i}": 0.6 for i in range(300)}, noise={"": 0.01}, rounds=30)
     >>> seen = SeenRound(outcome="complete", values={f"q{i}": 0.5 for i in range(300)})
     >>> SequentialRule(name="drop").read(seen, base, {})[""].signal
     True
@@ -306,17 +327,22 @@ class SequentialRule(AlarmRule):
         found = {}
         for group in names:
             known = memory.get(group, {})
-            differences = base.differences(seen, group) if seen.outcome == "complete" and base.known else np.zeros(0)
+            error = base.error(group)
+            is_known = seen.outcome == "complete" and base.known and not math.isnan(error)
+            differences = base.differences(seen, group).clip(-1, 1) if is_known else np.zeros(0)
             if not differences.size:
                 found[group] = _silent("no value" if seen.outcome != "complete" else "the baseline is being learned", known)
                 continue
             rounds = self.rounds * len(names)
-            found[group] = self._back(rounds, differences, known) if "open" in known else self._ahead(rounds, differences, known)
+            allowance = float(stdtrit(base.degrees(group), _ALLOWED_ERROR_OF_TEST)) * error
+            tolerance = min(self.tolerance + allowance, 0.99)
+            weight = 1 / base.dependence.get(group, 1.0)
+            read = self._back if "open" in known else self._ahead
+            found[group] = read(SequentialDrop(rounds, tolerance), differences, weight, known)
         return found
 
-    def _ahead(self, rounds: float, differences: Any, known: Memory) -> Reading:
-        test = SequentialDrop(rounds, self.tolerance)
-        stakes = test.step(_array(known.get("stakes"), test), differences)
+    def _ahead(self, test: SequentialDrop, differences: Any, weight: float, known: Memory) -> Reading:
+        stakes = _weighted_step(test, _array(known.get("stakes"), test), differences, weight)
         # The drop is estimated from the rounds since there was no evidence.
         total, count = known.get("since", (0.0, 0)) if test.evidence(stakes) > math.log(2) else (0.0, 0)
         since = (total + float(differences.mean()), count + 1)
@@ -324,11 +350,11 @@ class SequentialRule(AlarmRule):
         memory = {"stakes": stakes.tolist(), "since": list(since)}
         return self._reading(test, stakes, differences, memory, signal=signal)
 
-    def _back(self, rounds: float, differences: Any, known: Memory) -> Reading:
+    def _back(self, ahead: SequentialDrop, differences: Any, weight: float, known: Memory) -> Reading:
         """Test the other way, from zero at the opening: the mean is back, but for the tolerance or half a small drop."""
         total, count = known["since"]
-        test = SequentialDrop(rounds, -max(self.tolerance, min(_NEARLY, -total / count / 2), 1e-4))
-        stakes = test.step(_array(known.get("back"), test), -differences)
+        test = SequentialDrop(ahead.rounds, -max(ahead.tolerance, min(_NEARLY, -total / count / 2), 1e-4))
+        stakes = _weighted_step(test, _array(known.get("back"), test), -differences, weight)
         memory = dict(known) | {"back": stakes.tolist()}
         return self._reading(test, stakes, differences, memory, signal=False, calm=test.signals(stakes))
 
@@ -338,6 +364,16 @@ class SequentialRule(AlarmRule):
         if "open" in memory:
             text += " for recovery"
         return Reading(signal=signal, calm=calm, value=evidence, limit=math.log(test.rounds), text=text, memory=memory)
+
+
+def _weighted_step(test: SequentialDrop, stakes: Any, differences: Any, weight: float) -> Any:
+    """Step of a test in which the evidence of a round counts with a weight of at most 1.
+
+    The product over queries takes them as independent. If their noise is shared, or lasts for rounds, sums vary more by a factor, and
+    evidence to the power of one over this factor is again evidence with a mean of at most 1, for small bets and nearly normal sums.
+    """
+    before = np.maximum(stakes, 0.0)
+    return before + weight * (test.step(before, differences) - before)
 
 
 def _array(stakes: Any, test: SequentialDrop) -> Any:

@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from idealrank.live.alerts.alarm_rules import AlarmRule, Reading
-from idealrank.live.alerts.seen_rounds import WHOLE, Baseline, SeenRound, learn
+from idealrank.live.alerts.learned_baselines import Season, learn
+from idealrank.live.alerts.seen_rounds import WHOLE, Baseline, SeenRound
 from idealrank.store.monitoring import AlarmChange, RoundStep
 
 State = dict[str, Any]
@@ -29,6 +30,8 @@ class AlarmPlan:
         Changes when values before and after are not comparable: other judgments, queries, measure or convention.
     baseline_rounds : int
         Rounds to learn the baseline and its noise from.
+    season : Season or None
+        Cycle of the values that the baseline learns.
     given : Baseline
         Baseline of a stored evaluation; without values, they are learned.
     groups : mapping of str to tuple of str
@@ -46,6 +49,7 @@ class AlarmPlan:
     rules: Sequence[AlarmRule]
     epoch: str = ""
     baseline_rounds: int = 30
+    season: Season | None = None
     given: Baseline = field(default_factory=Baseline)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     channels: Sequence[str] = ()
@@ -175,9 +179,9 @@ def _learn(plan: AlarmPlan, held: State, known: Baseline, seen: SeenRound) -> No
     """Add a complete round to those that the baseline is learned from, until there are enough."""
     if held["baseline"] or seen.outcome != "complete":
         return
-    held["learned"] = [*held["learned"], {"values": dict(seen.values), "people": dict(seen.people)}]
+    held["learned"] = [*held["learned"], {"values": dict(seen.values), "people": dict(seen.people), "time": seen.time}]
     if len(held["learned"]) >= plan.baseline_rounds:
-        held["baseline"] = asdict(learn(held["learned"], known, plan.groups))
+        held["baseline"] = asdict(learn(held["learned"], known, plan.groups, plan.season))
         held["learned"] = []
 
 

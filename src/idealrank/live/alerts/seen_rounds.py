@@ -1,9 +1,9 @@
 """Rounds as the alarms see them, and the baseline of the comparison."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -40,6 +40,8 @@ class SeenRound:
         Milliseconds, by ``p50``, ``p95`` and ``p99``; retries and waits count, and so do queries that timed out.
     sampled : float
         Share of the canary queries that this round asked.
+    time : float
+        Start, in seconds since 1970.
 
     Examples
     --------
@@ -57,6 +59,7 @@ class SeenRound:
     label_days: float | None = None
     latency: Mapping[str, float] = field(default_factory=dict)
     sampled: float = 1.0
+    time: float = 0.0
 
     def mean(self, group: str = WHOLE) -> float | None:
         """Return the mean of a group, corrected by the grades of people; None without a value."""
@@ -130,6 +133,16 @@ class Baseline:
         Rounds behind the values; 1 for a stored evaluation.
     noise_rounds : int
         Rounds behind the noise.
+    freedom : mapping of str to int
+        Degrees of freedom of the noise, by group; rounds behind the noise less 1 where a group is missing.
+    season : float
+        Seconds of a season of the values; 0 for none.
+    offsets : mapping of str to list of float
+        Usual mean of each part of the season, less that of the whole season, by group.
+    autocorrelation : mapping of str to float
+        Correlation of the noise of a round with that of the round before, by group, from 0 to 1.
+    dependence : mapping of str to float
+        Long-run variance of the mean, divided by its variance if queries and rounds were independent, by group; 1 or more.
 
     Examples
     --------
@@ -142,20 +155,40 @@ class Baseline:
     noise: Mapping[str, float] = field(default_factory=dict)
     rounds: int = 1
     noise_rounds: int = 1000
+    freedom: Mapping[str, int] = field(default_factory=dict)
+    season: float = 0.0
+    offsets: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    autocorrelation: Mapping[str, float] = field(default_factory=dict)
+    dependence: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def known(self) -> bool:
         """True if there are values to compare with."""
         return bool(self.values)
 
+    def offset(self, observation: SeenRound, group: str = WHOLE) -> float:
+        """Return the usual difference of a round from the baseline at its place in the season."""
+        offsets = self.offsets.get(group, ())
+        return offsets[season_part(observation.time, self.season, len(offsets))] if offsets else 0.0
+
+    def degrees(self, group: str = WHOLE) -> int:
+        """Return the degrees of freedom of the noise of a group."""
+        return self.freedom.get(group, self.noise_rounds - 1)
+
+    def error(self, group: str = WHOLE) -> float:
+        """Return the standard error of the usual mean of a group; NaN while its noise is being learned."""
+        correlation = self.autocorrelation.get(group, 0.0)
+        share = (1 + correlation) / (1 - correlation) / self.rounds
+        return self.noise.get(group, math.nan) * math.sqrt(min(1.0, share))
+
     def differences(self, observation: SeenRound, group: str = WHOLE) -> FloatArray:
-        """Return value less baseline for each query of a group that has both, in order of the queries."""
+        """Return value less baseline and season for each query of a group that has both, in order of the queries."""
         queries = (
             query
             for query in sorted(observation.values)
             if query in self.values and (group == WHOLE or group in observation.groups.get(query, ()))
         )
-        found = np.array([observation.values[query] - self.values[query] for query in queries])
+        found = np.array([observation.values[query] - self.values[query] for query in queries]) - self.offset(observation, group)
         return np.where(np.abs(found) < _ROUNDING, 0.0, found)  # a mean of equal values may differ from them in the last bit
 
     def mean_drop(self, observation: SeenRound, group: str = WHOLE) -> float | None:
@@ -169,8 +202,9 @@ class Baseline:
     def drop(self, observation: SeenRound, group: str = WHOLE, level: float = 0.95) -> tuple[float, float, float] | None:
         """Return the mean difference of a round from the baseline, and its interval; None with fewer than two queries."""
         if self.people and observation.people and group == WHOLE:
-            values = {query: value - self.values[query] for query, value in observation.values.items() if query in self.values}
-            people = {query: value - self.people[query] for query, value in observation.people.items() if query in self.people}
+            offset = self.offset(observation, group)
+            values = {query: value - self.values[query] - offset for query, value in observation.values.items() if query in self.values}
+            people = {query: value - self.people[query] - offset for query, value in observation.people.items() if query in self.people}
             return corrected_mean(values, people, level) if len(set(values) & set(people)) > 1 else None
         found = self.differences(observation, group)
         if found.size < 2:
@@ -179,41 +213,12 @@ class Baseline:
         return mean, mean - half, mean + half
 
 
-def learn(rounds: list[dict[str, Any]], base: Baseline, groups: Mapping[str, tuple[str, ...]]) -> Baseline:
-    """Learn the usual values from rounds, unless they are given, and the usual noise of the mean.
-
-    Parameters
-    ----------
-    rounds : list of dict
-        Values of complete rounds: ``values`` and ``people``, by query.
-    base : Baseline
-        With values, if these come from a stored evaluation.
-    groups : mapping of str to tuple of str
-        Slices of each query.
+def season_part(time: float, season: float, parts: int) -> int:
+    """Return the part of the season in which a time falls, from 0.
 
     Examples
     --------
-    >>> rounds = [{"values": {"a": 0.4, "b": 1.0}, "people": {}}, {"values": {"a": 0.6, "b": 1.0}, "people": {}}]
-    >>> found = learn(rounds, Baseline(), {"a": ("hard",)})
-    >>> found.values, {group: round(sd, 3) for group, sd in found.noise.items()}
-    ({'a': 0.5, 'b': 1.0}, {'': 0.071, 'hard': 0.141})
+    >>> season_part(86400.0 + 3 * 3600, 86400.0, 24)
+    3
     """
-    values = base.values or _means([one["values"] for one in rounds])
-    people = base.people or _means([one["people"] for one in rounds])
-    usual = Baseline(values=values, people=people, rounds=1 if base.known else len(rounds))
-    seen = [SeenRound(outcome="complete", values=one["values"], people=one["people"], groups=groups) for one in rounds]
-    names = [WHOLE, *sorted({name for one in groups.values() for name in one})]
-    noise = {}
-    for name in names:
-        drops = [drop for one in seen if (drop := usual.mean_drop(one, name)) is not None]
-        if len(drops) >= 2:
-            noise[name] = float(np.std(drops, ddof=1))
-    return Baseline(values=values, people=people, noise=noise, rounds=usual.rounds, noise_rounds=len(rounds))
-
-
-def _means(rounds: list[Mapping[str, float]]) -> dict[str, float]:
-    gathered: dict[str, list[float]] = {}
-    for one in rounds:
-        for query, value in one.items():
-            gathered.setdefault(query, []).append(value)
-    return {query: math.fsum(values) / len(values) for query, values in sorted(gathered.items())}
+    return min(parts - 1, int(time % season / season * parts))

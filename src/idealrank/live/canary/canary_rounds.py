@@ -105,6 +105,8 @@ class CanaryMonitor:
         self.waiting: list[FinishedRound] = []
         self._wants_baseline = False
         self._cautions: list[str] = []
+        if config.season_note:
+            say(config.season_note)
 
     def _canaries(self) -> list[SearchQuery]:
         judged = set(self._qrels.queries)
@@ -150,17 +152,23 @@ class CanaryMonitor:
         queries = hash_of(f"{query.id}\0{query.text}" for query in self.queries)
         baseline = self.config.baseline.entry or ""
         evaluation = f"{self.measures[0]} {self.config.evaluation.convention}"
-        return hash_of([str(self._qrels.fingerprint), people, queries, evaluation, baseline])
+        season = [] if self.config.baseline.declared is None else [f"season {self.config.baseline.declared}"]
+        return hash_of([str(self._qrels.fingerprint), people, queries, evaluation, baseline, *season])
 
     def plan(self, store: Store) -> AlarmPlan:
         """Return the rules and the baseline."""
         config = self.config
         given = Baseline(values=_entry_values(store, config.baseline.entry, self.measures[0])) if config.baseline.entry else Baseline()
         return AlarmPlan(
-            monitor=config.name, rules=config.rules, epoch=self.epoch, baseline_rounds=config.baseline.rounds, given=given,
+            monitor=config.name,
+            rules=config.rules,
+            epoch=self.epoch,
+            baseline_rounds=config.baseline.rounds,
+            season=config.baseline.season,
+            given=given,
             groups=self.groups,
             channels=[channel.name for channel in config.channels],
-        )  # fmt: skip
+        )
 
     # --- one round ---------------------------------------------------------------------------------------------------------------
 
@@ -199,6 +207,7 @@ class CanaryMonitor:
             latency=_latency(outcomes),
             label_days=self._label_days(),
             sampled=share,
+            time=datetime.fromisoformat(time).timestamp(),
             groups=self.groups,
         )
         record: dict[str, Any] = {

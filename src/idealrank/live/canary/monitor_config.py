@@ -1,5 +1,6 @@
 """Configuration of a monitor, from a mapping; checked before an engine is asked."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -11,6 +12,7 @@ from idealrank.data.label_kinds import LABEL_KINDS, LabelKind
 from idealrank.errors import OptionError
 from idealrank.live.alerts.alarm_channels import Channel, can_be_asked, channels_of
 from idealrank.live.alerts.alarm_rules import RULES, AlarmRule
+from idealrank.live.alerts.learned_baselines import Season
 from idealrank.live.search_configuration import MeasuresSection, QueriesSection, policy_of
 from idealrank.live.search_jobs import BreakerPolicy, SearchPolicy
 
@@ -26,6 +28,8 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 # asked at the same time, so that even one time limit of silence is an outage.
 ROUND_POLICY = SearchPolicy(timeout=5.0, retries=0, breaker=BreakerPolicy(failures=3, pause=1.0, probes=2))
 """Limits of the searches of a round where the configuration has none."""
+_USUAL_SEASONS = (7 * 86400.0, 86400.0)
+_SEASONS_IN_BASELINE = 2  # one would make each round its own usual value
 _USUAL = ("sequential", "coverage", "errors")  # rules without a section `alarms`
 
 
@@ -105,21 +109,51 @@ class BaselineSection:
         First complete rounds to learn the baseline and its noise from.
     entry : str or None
         Evaluation of the store to take the values from; the noise is learned.
+    season : Season or None
+        Cycle of the values that the baseline learns: the declared one, or else the longest of a week and a day of which the rounds
+        cover two.
+    declared : str or None
+        Text of the key ``season``; ``none`` declares that values have no cycle.
 
     Examples
     --------
     >>> BaselineSection().rounds
     30
+    >>> found = BaselineSection.of(Section({"season": "1d"}, "monitor.yaml", "baseline"), every=900.0)
+    >>> found.rounds, found.season
+    (192, Season(seconds=86400.0, parts=24))
     """
 
     rounds: int = 30
     entry: str | None = None
+    season: Season | None = None
+    declared: str | None = None
 
     @classmethod
-    def of(cls, section: Section) -> "BaselineSection":
-        """Read the section."""
-        section.refuse_unknown("rounds", "entry")
-        return cls(section.number("rounds", cls.rounds, least=2), section.text("entry", None))
+    def of(cls, section: Section, *, every: float) -> "BaselineSection":
+        """Read the section of a monitor with a round every so many seconds."""
+        section.refuse_unknown("rounds", "entry", "season")
+        entry, declared = section.text("entry", None), section.given.get("season")
+        if declared is None or declared == "none":
+            rounds = section.number("rounds", cls.rounds, least=2)
+            season = None if declared else _covered_season(rounds, every)
+            return cls(rounds=rounds, entry=entry, season=season, declared=declared)
+        seconds = seconds_of(section, "season", 0.0)
+        if seconds < 2 * every:
+            raise section.error("season", repr(declared), f"a season of at least two rounds, which are {every:g} s apart, or none")
+        least = math.ceil(_SEASONS_IN_BASELINE * seconds / every)
+        rounds = section.number("rounds", max(cls.rounds, least), least=2)
+        if rounds < least:
+            raise section.error("rounds", str(rounds), f"{least} or more, which cover two seasons of {declared}")
+        return cls(rounds=rounds, entry=entry, season=Season.of(seconds, every=every), declared=str(declared))
+
+
+def _covered_season(rounds: int, every: float) -> Season | None:
+    """The longest usual season of which the rounds cover two."""
+    for seconds in _USUAL_SEASONS:
+        if rounds * every >= _SEASONS_IN_BASELINE * seconds and seconds >= 2 * every:
+            return Season.of(seconds, every=every)
+    return None
 
 
 @dataclass(frozen=True)
@@ -225,6 +259,18 @@ class MonitorConfig:
     baseline: BaselineSection = field(default_factory=BaselineSection)
     metrics: MetricsSection = field(default_factory=MetricsSection)
 
+    @property
+    def season_note(self) -> str:
+        """Caution that alarms assume no season; empty if the baseline has one, or ``season: none`` says that there is none."""
+        names = [rule.name for rule in self.rules if rule.needs_baseline]
+        if not names or self.baseline.season is not None or self.baseline.declared is not None:
+            return ""
+        hours = self.baseline.rounds * self.every / 3600
+        return (
+            f"baseline: {self.baseline.rounds} rounds cover {hours:.3g} hours, not two days: {', '.join(names)} assumes no season; "
+            "set `season` in `baseline` to the cycle of the values, as in 1d or 7d, or to none"
+        )
+
     @classmethod
     def of(cls, given: Any, path: str = "configuration") -> "MonitorConfig":
         """Read a mapping, as YAML, TOML or JSON give it.
@@ -249,7 +295,7 @@ class MonitorConfig:
             name, _required(top, "store", "a folder, as in runs/store"), _backend(top, policy.timeout), QueriesSection.of(top), qrels,
             MeasuresSection.of(top.section("evaluation")), rules, channels_of(top, every), policy, top.text("slices", None), every,
             top.number("sample", 1, least=10) if top.has("sample") else None, top.amount("most_failed", 0.1, most=0.5),
-            BaselineSection.of(top.section("baseline")), MetricsSection.of(top.section("metrics")),
+            BaselineSection.of(top.section("baseline"), every=every), MetricsSection.of(top.section("metrics")),
         )  # fmt: skip
 
 

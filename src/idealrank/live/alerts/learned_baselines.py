@@ -1,0 +1,188 @@
+"""Baselines learned from usual rounds: values of the queries, season, noise of the mean, and its dependence from round to round."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from idealrank.data.types import FloatArray
+from idealrank.live.alerts.seen_rounds import WHOLE, Baseline, SeenRound, season_part
+
+_LARGEST_AUTOCORRELATION = 0.98
+_FEWEST_FOR_AUTOCORRELATION = 8  # rounds; fewer tell nothing about the dependence of one on the next
+
+
+@dataclass(frozen=True)
+class Season:
+    """Cycle of the values, such as a day.
+
+    Attributes
+    ----------
+    seconds : float
+        Length of the cycle.
+    parts : int
+        Parts of the cycle, each with a usual mean of its own.
+
+    Examples
+    --------
+    >>> Season.of(86400.0, every=900.0).parts, Season.of(604800.0, every=86400.0).parts
+    (24, 7)
+    """
+
+    seconds: float
+    parts: int
+
+    @classmethod
+    def of(cls, seconds: float, *, every: float) -> "Season":
+        """Return a season with a part for each round, but no part shorter than an hour or a 24th of the season."""
+        longest_part = max(every, min(3600.0, seconds / 24))
+        return cls(seconds, max(2, int(seconds / longest_part)))
+
+
+def learn(
+    rounds: Sequence[Mapping[str, Any]],
+    base: Baseline,
+    groups: Mapping[str, tuple[str, ...]],
+    season: Season | None = None,
+) -> Baseline:
+    """Learn the usual values from rounds, unless they are given, and the season and noise of the mean.
+
+    Parameters
+    ----------
+    rounds : list of dict
+        Complete rounds: ``values`` and ``people`` by query, and ``time``, the start in seconds since 1970.
+    base : Baseline
+        With values, if these come from a stored evaluation.
+    groups : mapping of str to tuple of str
+        Slices of each query.
+    season : Season, optional
+        Cycle of which the rounds cover two.
+
+    Examples
+    --------
+    >>> rounds = [{"values": {"a": 0.4, "b": 1.0}, "people": {}}, {"values": {"a": 0.6, "b": 1.0}, "people": {}}]
+    >>> found = learn(rounds, Baseline(), {"a": ("hard",)})
+    >>> found.values, {group: round(sd, 3) for group, sd in found.noise.items()}
+    ({'a': 0.5, 'b': 1.0}, {'': 0.071, 'hard': 0.141})
+    """
+    values = base.values or _means([one["values"] for one in rounds])
+    people = base.people or _means([one["people"] for one in rounds])
+    usual = Baseline(values=values, people=people, rounds=1 if base.known else len(rounds))
+    names = [WHOLE, *sorted({name for one in groups.values() for name in one})]
+    noises = {}
+    for name in names:
+        noise = _noise_of(rounds, usual, groups, name, season)
+        if noise is not None:
+            noises[name] = noise
+    return Baseline(
+        values=values,
+        people=people,
+        noise={name: one.deviation for name, one in noises.items()},
+        rounds=usual.rounds,
+        noise_rounds=len(rounds),
+        freedom={name: one.freedom for name, one in noises.items()},
+        season=0.0 if season is None else season.seconds,
+        offsets={name: one.offsets for name, one in noises.items() if one.offsets},
+        autocorrelation={name: one.autocorrelation for name, one in noises.items()},
+        dependence={name: one.dependence for name, one in noises.items()},
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Noise:
+    """Noise of the mean of one group of queries."""
+
+    deviation: float
+    freedom: int
+    autocorrelation: float
+    dependence: float
+    offsets: list[float]
+
+
+def _noise_of(
+    rounds: Sequence[Mapping[str, Any]],
+    usual: Baseline,
+    groups: Mapping[str, tuple[str, ...]],
+    name: str,
+    season: Season | None,
+) -> _Noise | None:
+    drops, times = [], []
+    for one in rounds:
+        seen = SeenRound(outcome="complete", values=one["values"], people=one["people"], groups=groups)
+        drop = usual.mean_drop(seen, name)
+        if drop is not None:
+            drops.append(drop)
+            times.append(float(one.get("time", 0.0)))
+    if len(drops) < 2:
+        return None
+    centred = np.array(drops, dtype=np.float64) - float(np.mean(drops))
+    offsets = _offsets(centred, times, season)
+    fitted = max(1, len(offsets))
+    if season is not None:
+        centred = centred - np.array([offsets[season_part(time, season.seconds, season.parts)] for time in times])
+    correlation = _autocorrelation(centred, fitted)
+    freedom = max(1, centred.size - fitted - (1 if correlation > 0 else 0))
+    innovations = np.append(centred[:1] * math.sqrt(1 - correlation**2), centred[1:] - correlation * centred[:-1])
+    variance = float(np.square(innovations).sum()) / freedom / (1 - correlation**2)
+    long_run = variance * (1 + correlation) / (1 - correlation)
+    independent = _variance_of_independent_queries(rounds, groups, name)
+    return _Noise(
+        # The error of the offsets is in every later difference, as well as the noise of its own round.
+        deviation=math.sqrt(variance * (1 + len(offsets) / centred.size)),
+        freedom=freedom,
+        autocorrelation=correlation,
+        dependence=max(1.0, long_run / independent) if independent > 0 else 1.0,
+        offsets=offsets,
+    )
+
+
+def _offsets(centred: FloatArray, times: Sequence[float], season: Season | None) -> list[float]:
+    """Mean of each part of the season; a part without a round lies between its neighbours."""
+    if season is None:
+        return []
+    parts = np.array([season_part(time, season.seconds, season.parts) for time in times])
+    filled = np.unique(parts)
+    means = [float(centred[parts == part].mean()) for part in filled]
+    offsets = np.interp(np.arange(season.parts), filled, means, period=season.parts)
+    return [float(one) for one in offsets - offsets.mean()]
+
+
+def _autocorrelation(centred: FloatArray, fitted: int) -> float:
+    """Correlation of a round with the one before, from 0 to 0.98, corrected for its bias after a fit of so many means.
+
+    The noise of rounds is taken as autoregressive of order 1.
+
+    References
+    ----------
+    Marriott and Pope (1954), Bias in the estimation of autocorrelations, Biometrika 41.
+    """
+    size = centred.size
+    scale = float(np.square(centred).sum())
+    if size < _FEWEST_FOR_AUTOCORRELATION or scale == 0:
+        return 0.0
+    raw = float((centred[1:] * centred[:-1]).sum()) / scale
+    unbiased = raw + (fitted + 3 * raw) / size
+    # Too small a correlation gives false alarms, too large a one delays: half a standard error is added.
+    error = math.sqrt(max(0.0, 1 - unbiased**2) / size)
+    return min(max(unbiased + error / 2, 0.0), _LARGEST_AUTOCORRELATION)
+
+
+def _variance_of_independent_queries(rounds: Sequence[Mapping[str, Any]], groups: Mapping[str, tuple[str, ...]], name: str) -> float:
+    """Variance of the mean of a round if the noise of each query were independent of the others'."""
+    gathered: dict[str, list[float]] = {}
+    for one in rounds:
+        for query, value in one["values"].items():
+            if name == WHOLE or name in groups.get(query, ()):
+                gathered.setdefault(query, []).append(value)
+    variances = [float(np.var(values, ddof=1)) for values in gathered.values() if len(values) > 1]
+    return math.fsum(variances) / len(variances) ** 2 if variances else 0.0
+
+
+def _means(rounds: list[Mapping[str, float]]) -> dict[str, float]:
+    gathered: dict[str, list[float]] = {}
+    for one in rounds:
+        for query, value in one.items():
+            gathered.setdefault(query, []).append(value)
+    return {query: math.fsum(values) / len(values) for query, values in sorted(gathered.items())}
