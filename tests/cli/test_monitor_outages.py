@@ -21,6 +21,7 @@ from tests.unit.live_fakes import send, service
 Say = Callable[..., Said]
 
 QUERIES = 120  # as in the guide
+TIME_LIMIT = 0.8  # seconds, of tests with a silent service; long enough for a busy machine
 GUIDE = yaml.safe_load((ROOT / "examples" / "canary" / "monitor.yaml").read_text(encoding="utf-8"))
 
 
@@ -43,7 +44,7 @@ class Shop:
 
     def _fail(self, handler: BaseHTTPRequestHandler) -> None:
         if self.trouble == "silent":
-            time.sleep(0.5)  # longer than the time limit of the tests that use it
+            time.sleep(3 * TIME_LIMIT)
             handler.close_connection = True
         elif self.trouble == "error":
             send(handler, {}, 503)
@@ -79,23 +80,23 @@ def shop(folder: Path, trouble: str = "", **keys: Any) -> Iterator[Shop]:
 def test_a_service_that_dies_is_an_alarm_in_the_next_round_and_its_return_closes_it(say: Say, tmp_path: Path) -> None:
     with service(Shop()) as (address, _):
         write_monitor(tmp_path, address)
-        assert [once(say, tmp_path)["alarms"] for _ in range(3)] == [[], [], []]
+        assert once(say, tmp_path)["alarms"] == []
     dead = once(say, tmp_path)
-    assert (dead["outcome"], dead["alarms"]) == ("failed", ["shop/errors//4"])
+    assert (dead["outcome"], dead["alarms"]) == ("failed", ["shop/errors//2"])
     assert dead["outages"] == 1
     assert dead["paused"] > 0
     assert dead["latency"] == {}
     with service(Shop(), port=int(address.rpartition(":")[2])):
         alive = [once(say, tmp_path)["alarms"] for _ in range(3)]
-    assert alive == [["shop/errors//4"], ["shop/errors//4"], []]
+    assert alive == [["shop/errors//2"], ["shop/errors//2"], []]
 
 
-@pytest.mark.parametrize("trouble", ["error", "closed", "silent"])
-@pytest.mark.parametrize("hit", [10, 40, QUERIES])
+@pytest.mark.parametrize("trouble", ["error", "closed", pytest.param("silent", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("hit", [10, QUERIES])
 def test_an_outage_of_any_length_that_begins_within_a_round_is_an_alarm_within_two_rounds(
     say: Say, tmp_path: Path, trouble: str, hit: int
 ) -> None:
-    quick = {"breaker": {"pause": 0.01}} | ({"timeout": 0.2} if trouble == "silent" else {})
+    quick = {"breaker": {"pause": 0.01}} | ({"timeout": TIME_LIMIT} if trouble == "silent" else {})
     with shop(tmp_path, trouble, **quick) as answers:
         assert once(say, tmp_path)["alarms"] == []
         answers.good_before, answers.hit = QUERIES - 50, hit
@@ -120,9 +121,10 @@ def test_an_outage_that_ends_before_many_queries_failed_counts_with_its_waits_an
         assert found["latency"]["p99"] >= 300
 
 
+@pytest.mark.slow
 def test_a_service_that_is_silent_is_slow_in_the_record_and_the_line(say: Say, tmp_path: Path) -> None:
-    keys = {"timeout": 0.2, "concurrency": 1, "retries": 1, "backoff": 0.01, "breaker": {"failures": 1000}}
-    alarms = [{"kind": "latency", "most_ms": 150, "quantile": "p99", "signals": "1 of 1"}]
+    keys = {"timeout": TIME_LIMIT, "concurrency": 1, "retries": 1, "backoff": 0.01, "breaker": {"failures": 1000}}
+    alarms = [{"kind": "latency", "most_ms": 1000 * TIME_LIMIT, "quantile": "p99", "signals": "1 of 1"}]
     with shop(tmp_path, "silent", alarms=alarms, **keys) as answers:
         answers.good_before, answers.hit = 50, 3
         said = say("monitor", "monitor.json", "--once", cwd=tmp_path)

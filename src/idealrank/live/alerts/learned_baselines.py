@@ -117,7 +117,7 @@ def _noise_of(
             times.append(float(one.get("time", 0.0)))
     if len(drops) < 2:
         return None
-    centred = np.array(drops) - np.mean(drops)
+    centred = np.array(drops, dtype=np.float64) - float(np.mean(drops))
     offsets = _offsets(centred, times, season)
     fitted = max(1, len(offsets))
     if season is not None:
