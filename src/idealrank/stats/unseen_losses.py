@@ -273,10 +273,10 @@ def _integral(terms: Callable[[FloatArray], AnyArray]) -> float:
         places = np.asarray(places[-1] + step * np.arange(1, 17), np.float64)
         values = np.concatenate([values, terms(places)])
     size = values.size * step
-    total = step * (float(values.real.sum()) - float(values[0].real) / 2)
+    total = step * (float(np.real(values).sum()) - float(np.real(values[0])) / 2)
     for _ in range(_STEPS):
         middle = terms(np.arange(step / 2, size, step))
-        finer = total / 2 + step / 2 * float(middle.real.sum())
+        finer = total / 2 + step / 2 * float(np.real(middle).sum())
         if abs(finer - total) <= _CONVERGED * abs(finer):
             return finer
         step, total = step / 2, finer
