@@ -312,15 +312,15 @@ def test_what_is_spent_stays_spent_whatever_the_policy_says_later(gate: Gate, fo
         write_run(folder, "new", noisy(seed))
         gate("new", "--update-baseline")
     write_run(folder, "next", noisy(9))
-    gate("next", "--strict", "--margin", "0.3", "--alpha", "0.002", "--update-baseline")
+    gate("next", "--strict", "--margin", "0.3", "--alpha", "0.004", "--update-baseline")
     after_strict = record(folder).series
     write_run(folder, "last", noisy(10))
-    gate("last", "--alpha", "0.002", "--update-baseline")
+    gate("last", "--alpha", "0.004", "--update-baseline")
     lower = record(folder).series
 
     assert (after_strict.looks, after_strict.number, round(after_strict.spent, 6)) == (3, 1, 0.003)
     assert (lower.looks, lower.number) == (4, 1)
-    assert lower.spent >= 0.003
+    assert lower.spent == pytest.approx(0.003 + 0.001 / 47)
 
 
 def test_a_folder_of_a_series_needs_a_baseline_file(gate: Gate, folder: Path) -> None:
@@ -396,3 +396,57 @@ def test_the_note_on_overfitted_queries_has_weights_and_clusters(gate: Gate, fol
     assert "q119" not in held
     assert "differ by no more than chance" in weighted
     assert "too few to look at" in clustered
+
+
+@pytest.mark.parametrize(
+    ("then", "found"),
+    [
+        (("--alpha", "0.0005"), "is spent: found 0.001 spent by 1 commit, which leaves 0 for the next one"),
+        (("--alpha", "0.00101"), "is spent: found 0.001 spent by 1 commit, which leaves 2e-07 for the next one"),
+        (("--horizon", "10000"), "is spent: found 0.001 spent by 1 commit, which leaves 4.9e-06 for the next one"),
+        (("--horizon", "1"), "horizon=1: found a series with 1 of 50 commits looked at, expected a horizon above 1"),
+    ],
+)
+def test_a_policy_that_leaves_a_series_no_level_is_refused(gate: Gate, folder: Path, then: tuple[str, ...], found: str) -> None:
+    """No result could close such a gate: it would be open for every run."""
+    write_run(folder, "new", noisy(1))
+    assert gate("new", "--update-baseline").code == 0
+    write_run(folder, "worst", dict.fromkeys(QUERIES, 10))
+
+    said = gate("worst", *then)
+
+    assert said.code == 2
+    assert said.err.startswith("error: main.gz: ")
+    assert found in said.err
+    assert "ask for alpha 0.05 over 50 commits, as before, or begin a new series: delete the file" in said.err
+    assert gate("worst").code == 1
+
+
+def test_a_horizon_that_leaves_each_commit_no_level_is_refused_at_the_first_run(gate: Gate, folder: Path) -> None:
+    said = gate("start", "--horizon", "10000", "--update-baseline", baseline="fresh.gz")
+
+    assert said.code == 2
+    assert "horizon=10000: found a level of 5e-06 for each commit, expected at least 1e-05" in said.err
+    assert "use a horizon of at most 5,000" in said.err
+    assert not (folder / "fresh.gz").exists()
+
+
+def test_a_series_of_one_commit_gives_way_to_one_of_fifty(gate: Gate, folder: Path) -> None:
+    write_run(folder, "new", noisy(1))
+    assert gate("new", "--update-baseline", "--horizon", "1").code == 0
+    write_run(folder, "worst", dict.fromkeys(QUERIES, 10))
+
+    said = gate("worst")
+
+    assert said.code == 1
+    assert "commit 1 of 50, series 2; its share of alpha 0.05 is 0.001" in words(said)
+
+
+def test_a_level_below_every_p_of_sign_flips_is_named_as_the_reason(gate: Gate, folder: Path) -> None:
+    write_run(folder, "worst", dict.fromkeys(QUERIES, 10))
+
+    said = gate("worst", "--alpha", "1e-6", baseline="start.run")
+
+    assert said.code == 0
+    assert "100000 sign flips are too few for the level 1e-06: this gate passes every run." in words(said)
+    assert "too few queries" not in words(said)

@@ -456,7 +456,14 @@ class GateJob:
             return None
         if self.asked.policy.strict:  # it spends nothing, and changes nothing
             return last.record.series
-        return last.record.series.under(self.asked.policy.alpha, self.asked.policy.horizon)
+        return self._under_policy(last.record.series)
+
+    def _under_policy(self, series: Series) -> Series:
+        """Return a series under the policy; errors name the file that holds it."""
+        try:
+            return series.under(self.asked.policy.alpha, self.asked.policy.horizon)
+        except OptionError as error:
+            raise OptionError(f"{self.asked.state}: {error}", switch=error.switch) from None
 
     def _declared(self, sides: Sequence[Opposed], last: MeasuredBaseline | None) -> DeclaredLabels:
         """Declared facts about the labels; the anchor may be their source, and may be the last accepted run, too."""
@@ -482,7 +489,7 @@ class GateJob:
         asked = self.asked
         if not sides:
             # The run begins a series, of which the next commit is the first look.
-            series = None if asked.policy.strict else Series(alpha=asked.policy.alpha, horizon=asked.policy.horizon)
+            series = None if asked.policy.strict else self._under_policy(Series())
             return first_run(runs[0], asked.measures, asked.policy, contracts, also=asked.also, series=series)
         return gate_evaluations(
             runs[0],

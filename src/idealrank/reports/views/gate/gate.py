@@ -33,6 +33,7 @@ from idealrank.reports.views.gate.sentences import (
     ANCHORED,
     failed,
     families,
+    few_flips,
     gate_places,
     hidden_drop,
     is_anchored,
@@ -378,6 +379,8 @@ def seen_text(gated: Gated, places: int) -> list[str]:
     by = f" by {check.measure}" if len(gated.checks) > 1 else ""
     if check.detectable == math.inf or check.bound == math.inf * check.direction:
         passes = ": this gate passes every run" if gated.passed else ""
+        if flips := few_flips(check):
+            return [f"{flips} {gated.policy.alpha:.2g}{by}{passes}."]
         if gated.weighted:
             return [f"The queries count as too few of equal weight to give a detectable {_drop(check)}{by}."]
         return [f"{counted(check.n, 'query is', 'queries are')} too few to show any {_drop(check)}{by}, however large{passes}."]

@@ -12,6 +12,7 @@ from idealrank.reports.views.comparison.label_phrases import label_clause, one_s
 from idealrank.reports.views.comparison.phrases import IN_PYTHON, Asked, Phrases, tipping_text, unknown_text, why_too_few
 from idealrank.reports.views.comparison.phrases import next_step as judging_step
 from idealrank.reports.views.comparison.verdicts import is_identical
+from idealrank.stats.comparison import FEW_FLIPS
 
 COMPANION = "companion: cannot fail the gate without --also MEASURE"
 ANCHORED = "anchor: the run with which the baseline file was made, against the mean of this run and the last accepted ones"
@@ -359,10 +360,24 @@ def visible(check: Check, places: int = USUAL) -> str:
     if math.isnan(drop):
         return f"unknown: {check.detectable_reason}"
     if drop == math.inf:
-        return "none: too few queries"
+        return f"none: {few_flips(check) or 'too few queries'}"
     if drop == -math.inf:
         return "any: only equal values can pass"
     return number(drop, places) if drop > 0 else f"any, and an improvement below {number(-drop, places)}"
+
+
+def few_flips(check: Check) -> str:
+    """Say that no p value of the sign flips is as small as the level of a check; empty if some are.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> few_flips(ir.gate(one, one).checks[0])
+    ''
+    """
+    reason = check.detectable_reason or ""
+    return reason if reason.endswith(FEW_FLIPS) else ""
 
 
 def unjudged(check: Check) -> str:
