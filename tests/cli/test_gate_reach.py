@@ -251,3 +251,25 @@ def test_the_command_that_chooses_the_labels_has_the_rule_of_the_gate(held: Gate
     assert command.startswith("idealrank judge next pooled.qrels main.run new.run -m P@10 --tolerance 0.01 --alpha 0.04 ")
     assert chosen.code == 0, chosen.err
     assert (tmp_path / "sheet.csv").exists()
+
+
+@pytest.mark.parametrize("policy", ["fail", "neutral", "pass"])
+def test_a_withheld_verdict_has_no_flag_of_its_error_rate(say: Say, tmp_path: Path, policy: str) -> None:
+    """Eight of 20 queries fall: with judgments of every document, so few leave the error rate open."""
+    queries = [f"q{number}" for number in range(20)]
+    qrels = "".join(f"{query} 0 good 1\n{query} 0 poor 0\n" for query in queries)
+    main, late = ("poor", "good"), ("late", "poor", "good")
+    (tmp_path / "pooled.qrels").write_text(qrels, encoding="utf-8")
+    (tmp_path / "full.qrels").write_text(qrels + "".join(f"{query} 0 late 0\n" for query in queries), encoding="utf-8")
+    for name, tops in (("main", [main] * 20), ("new", [late] * 8 + [main] * 12)):
+        lines = [
+            f"{query} Q0 {document} 1 {-rank} t\n" for query, top in zip(queries, tops, strict=True) for rank, document in enumerate(top)
+        ]
+        (tmp_path / f"{name}.run").write_text("".join(lines), encoding="utf-8")
+
+    def known(qrels: str) -> Any:
+        options = ("-m", "RR@3", "--baseline", "main.run", "--when-unjudged", policy, "--format", "json")
+        check = json.loads(say("gate", qrels, "new.run", *options, cwd=tmp_path).out)["checks"][0]
+        return check["carried"], check["error_rate_known"]
+
+    assert (known("pooled.qrels"), known("full.qrels")) == ((False, True), (True, False))

@@ -426,7 +426,7 @@ def test_a_horizon_that_leaves_each_commit_no_level_is_refused_at_the_first_run(
     said = gate("start", "--horizon", "10000", "--update-baseline", baseline="fresh.gz")
 
     assert said.code == 2
-    assert "horizon=10000: found a level of 5e-06 for each commit, expected at least 1e-05" in said.err
+    assert "alpha=0.05, horizon=10000: found a level of 5e-06 for each commit, expected at least 1e-05" in said.err
     assert "use a horizon of at most 5,000" in said.err
     assert not (folder / "fresh.gz").exists()
 

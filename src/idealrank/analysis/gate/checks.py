@@ -427,7 +427,7 @@ class _Case:
             detectable=drop.size, detectable_reason=drop.reason, worst=self._worst(place, sign),
             unjudged_baseline=beside[0], unjudged_run=beside[1], difference_judged=beside[2],
             tipping=support.tipping, tipping_reason=support.reason, basis=support.basis, margin=one.margin, skewness=one.skewness,
-            error_rate_known=outcome != "failed" or nothing_shown or self._rate_known(place, of, both, design),
+            error_rate_known=nothing_shown or not carried or self._rate_known(place, of, both, design),
         )  # fmt: skip
 
     def _rate_known(self, place: _Place, of: Corrected, both: BoolArray, design: Design) -> bool:

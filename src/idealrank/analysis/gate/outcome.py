@@ -218,7 +218,7 @@ class Check:
         Of the differences run - baseline, turned so that better is above 0.
     error_rate_known : bool
         False if a significant drop fails the check, and these queries may lack rare large gains that would undo it; see
-        `Difference.error_rate_known`.
+        `Difference.error_rate_known`. True for a withheld verdict, whatever the policy makes of it.
     """
 
     baseline: str

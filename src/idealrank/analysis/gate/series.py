@@ -190,9 +190,11 @@ class Series:
     def _within_reach(self) -> "Series":
         """Return the series; refuse one whose looks have a level that no result can reach."""
         if self.level < _LEAST:
+            longest = math.floor(self.alpha / _LEAST)
+            advice = f"with alpha {self.alpha:g}, use a horizon of at most {longest:,}" if longest else "use a larger alpha"
             raise OptionError(
-                f"horizon={self.horizon}: found a level of {self.level:.2g} for each commit, expected {_REACHED}; "
-                f"with alpha {self.alpha:g}, use a horizon of at most {math.floor(self.alpha / _LEAST):,}"
+                f"alpha={self.alpha:g}, horizon={self.horizon}: found a level of {self.level:.2g} for each commit, "
+                f"expected {_REACHED}; {advice}"
             )
         return self
 
