@@ -35,6 +35,7 @@ from idealrank.api.gate_series import (
     sides_of,
     without_held_out,
 )
+from idealrank.data.interchange import finite
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import Progress
@@ -132,19 +133,39 @@ class Held:
 
 
 def acceptance_of(gated: Gated, reason: str, by: str, time: str) -> Acceptance:
-    """Make an acceptance of a closed gate, with the numbers of the first check that did not pass, or of the first check."""
-    check = next((one for one in gated.deciding if not one.passed), gated.checks[0])
+    """Make an acceptance of a closed gate, with the numbers of the first check that did not pass, or else of the first broken contract."""
+    common = {"reason": reason, "by": by, "time": time, "run": gated.run}
+    check = next((one for one in gated.deciding if not one.passed), None)
+    if check is not None:
+        return Acceptance(
+            **common,
+            measure=check.measure,
+            before=check.mean_baseline,
+            now=check.mean_run,
+            p=check.p_corrected,
+            baseline=check.baseline,
+        )
+    broken = next(kept for kept in gated.contracts if not kept.passed)
     return Acceptance(
-        reason=reason,
-        by=by,
-        time=time,
-        run=gated.run,
-        measure=check.measure,
-        before=check.mean_baseline,
-        now=check.mean_run,
-        p=check.p_corrected,
-        baseline=check.baseline,
+        **common,
+        measure=broken.measure,
+        before=finite(broken.demanded),
+        now=finite(broken.found),
+        p=None,
+        baseline=broken.baseline or "",
+        contract=broken.contract.query,
     )
+
+
+def _is_look(held: Held) -> bool:
+    """Return whether a gate spends alpha of its series: a strict gate, an unchanged run and a first run spend nothing."""
+    return held.last is not None and not held.unchanged and not held.gated.policy.strict
+
+
+def _series_after(held: Held) -> Series:
+    """State of the series after a gate."""
+    series = held.gated.series or Series()
+    return series.after_look() if _is_look(held) else series
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -293,11 +314,11 @@ class GateJob:
 
     def record_look(self, held: Held) -> None:
         """Write that one more commit was looked at into the state of the series; its runs stay."""
-        series, record = held.gated.series, held.last
-        if series is None or record is None or held.unchanged or held.gated.policy.strict:
+        record = held.last
+        if record is None or not _is_look(held):
             return
         lines = files.lines_of_kept(self._state_read, record, self._notes)
-        after = replace(record, schema=files.SCHEMA, series=series.after_look())
+        after = replace(record, schema=files.SCHEMA, series=_series_after(held))
         self._write(self._packed(files.lines_with_record(after, lines)), after)
 
     def take_if_open(self, held: Held) -> str:
@@ -323,8 +344,7 @@ class GateJob:
         """Make the run the anchor and the last accepted run although the gate is closed, and record the acceptance."""
         if held.gated.mismatches:
             raise InputError(f"{'; '.join(held.gated.unjoined)}; such a run cannot be accepted as a baseline")
-        series = (held.gated.series or Series()).after_look().with_acceptance(acceptance)
-        self.write_baseline(held, series)
+        self.write_baseline(held, _series_after(held).with_acceptance(acceptance))
         return f"{self.asked.state}: {acceptance.sentence}"
 
     def write_baseline(self, held: Held, series: Series | None = None) -> None:
@@ -349,11 +369,9 @@ class GateJob:
 
     def _add_commit(self, held: Held) -> None:
         """Write the run as the last accepted commit, above the commits that the series still needs."""
-        last, series = held.last, held.gated.series
+        last = held.last
         assert last is not None  # noqa: S101  (for the type checker: the caller has looked)
-        assert series is not None  # noqa: S101
-        after = series if held.gated.policy.strict else series.after_look()
-        record, stays = next_record(self._record_of(held), last, len(held.repeats), after)
+        record, stays = next_record(self._record_of(held), last, len(held.repeats), _series_after(held))
         lines = files.lines_of_kept(self._state_read, last, self._notes)
         self._write(self._file_of(held, record, [lines[place] for place in stays]), record)
 

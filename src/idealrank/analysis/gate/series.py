@@ -45,15 +45,17 @@ class Acceptance:
     run : str
         Name of the run.
     measure : str
-        Text of the deciding measure.
-    before, now : float
+        Text of the deciding measure, or of the measure of the contract.
+    before, now : float or None
         Means of the check: of its baseline, and of the run; against an anchor, of the run and the last
-        accepted ones together.
-    p : float
-        Corrected one-sided p of the drop.
+        accepted ones together. Of a contract, the demand and the value of the run; None for no value.
+    p : float or None
+        Corrected one-sided p of the drop; None of a contract.
     baseline : str
         Name of the baseline of the check, such as ``main`` or ``main (anchor)``; empty in files of earlier
-        versions.
+        versions, and for a contract with a number.
+    contract : str
+        Query of the first broken contract if contracts alone closed the gate, else empty.
 
     Examples
     --------
@@ -79,10 +81,11 @@ class Acceptance:
     time: str
     run: str
     measure: str
-    before: float
-    now: float
-    p: float
+    before: float | None
+    now: float | None
+    p: float | None
     baseline: str = ""
+    contract: str = ""
 
     @property
     def headline(self) -> str:
@@ -92,9 +95,13 @@ class Acceptance:
     @property
     def sentence(self) -> str:
         """Person, values and reason, in a sentence."""
-        whose = "the mean of this run and the last accepted ones, " if self.baseline.endswith(ANCHOR) else ""
-        after = f"{self.before:.4f} in {self.baseline}" if self.baseline else f"{self.before:.4f}"
-        means = f"{whose}{self.measure} {self.now:.4f} after {after}"
+        before, now = ("no value" if value is None else f"{value:.4f}" for value in (self.before, self.now))
+        in_baseline = f" in {self.baseline}" if self.baseline else ""
+        if self.contract:
+            means = f"the broken contract of query {self.contract}: {self.measure} {now}, demanded {before}{in_baseline}"
+        else:
+            whose = "the mean of this run and the last accepted ones, " if self.baseline.endswith(ANCHOR) else ""
+            means = f"{whose}{self.measure} {now} after {before}{in_baseline}"
         return f"{self.by} accepted {means} (run {self.run}, {self.time}): {self.reason}"
 
 
