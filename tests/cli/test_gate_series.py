@@ -187,7 +187,7 @@ def test_a_damaged_series_is_refused(gate: Gate, folder: Path, damage: str) -> N
 
     assert said.code == 2
     assert "main.gz:1: found a" in said.err
-    assert "create the baseline again" in said.err
+    assert "delete it, and create it again with" in said.err
 
 
 def with_anchor(gate: Gate, folder: Path) -> tuple[str, ...]:
