@@ -450,3 +450,42 @@ def test_a_level_below_every_p_of_sign_flips_is_named_as_the_reason(gate: Gate, 
     assert said.code == 0
     assert "100000 sign flips are too few for the level 1e-06: this gate passes every run." in words(said)
     assert "too few queries" not in words(said)
+
+
+def test_a_folder_of_a_series_refuses_another_baseline_file_of_the_same_name(gate: Gate, folder: Path) -> None:
+    write_run(folder, "new", noisy(1))
+    assert gate("new", "--series", "state").code == 0
+    assert gate("new", "--series", "state", "--update-baseline").code == 0
+    (folder / "other").mkdir()
+    assert gate("new", "--update-baseline", baseline="other/main.gz").code == 0
+    before = (folder / "state" / "main.gz").read_bytes()
+
+    namesake = gate("start", "--series", "state", baseline="other/main.gz")
+    (folder / "other" / "main.gz").replace(folder / "main.gz")
+    replaced = gate("start", "--series", "state")
+
+    for said, path in ((namesake, "other/main.gz"), (replaced, "main.gz")):
+        assert said.code == 2
+        assert f"state/main.gz: found the state of a series that did not begin with {path} as it is now" in said.err
+        assert "delete state/main.gz, whose commits and accepted drops are lost then, or name another folder" in said.err
+    assert (folder / "state" / "main.gz").read_bytes() == before
+
+
+def test_a_folder_of_a_series_outlives_its_baseline_file(gate: Gate, folder: Path) -> None:
+    """A build server may have the state alone; the file that comes back is the same one."""
+    file = (folder / "main.gz").read_bytes()
+    for seed, there in enumerate((True, False, True)):
+        (folder / "main.gz").unlink(missing_ok=True)
+        if there:
+            (folder / "main.gz").write_bytes(file)
+        write_run(folder, "new", noisy(seed))
+        assert gate("new", "--series", "state").code == 0
+
+    assert record(folder, "state/main.gz").series.looks == 3
+
+
+def test_a_file_as_the_folder_of_a_series_is_refused(gate: Gate, folder: Path) -> None:
+    said = gate("start", "--series", "start.run")
+
+    assert said.code == 2
+    assert "--series 'start.run': found a file, expected a folder" in said.err

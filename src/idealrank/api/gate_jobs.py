@@ -213,13 +213,15 @@ class GateJob:
         asked, caller = self.asked, self.caller
         if asked.queries is not None:
             check_texts(asked.queries)
+        if asked.series and Path(asked.series).exists() and not Path(asked.series).is_dir():
+            raise OptionError(f"series={asked.series!r}: found a file, expected a folder, such as a new one named state")
         contracts, of_queries = self._contracts(), asked.query_files.read(caller.tell)
         qrels = caller.watch("judgments", lambda _: self._labelled())
         measures = measures_of_gate(asked.measures, contracts)
         evaluated = partial(self._evaluated, qrels, measures)
         paths = [*asked.baselines[:-1], *self._last_path(but_missing=but_missing)]
         opened = [self._opened(path, measures) for path in paths]
-        self._refuse_series_of_a_run(opened)
+        self._refuse_another_series(opened)
         run, *repeats = caller.run(), *caller.repeats()
         runs = [evaluated(one) for one in (run, *repeats)]
         refuse_unlike_repeats(runs)
@@ -255,14 +257,34 @@ class GateJob:
             unchanged=last is not None and is_repeated(runs, last),
         )  # fmt: skip
 
-    def _refuse_series_of_a_run(self, opened: Sequence[OpenedBaseline]) -> None:
-        """Refuse a folder for the state of a series where the last baseline has none."""
+    def _refuse_another_series(self, opened: Sequence[OpenedBaseline]) -> None:
+        """Refuse a folder for the state of a series where the last baseline has none, or is not the file that the series began with."""
         asked = self.asked
-        if asked.series and len(opened) == len(asked.baselines) and opened[-1].record is None:
+        if not asked.series or len(opened) < len(asked.baselines):
+            return
+        record = opened[-1].record
+        if record is None:
             raise OptionError(
                 f"series={asked.series!r}: found an ordinary run as the last baseline, {asked.baselines[-1]}, "
                 "expected a baseline file, which holds a series; `idealrank gate --update-baseline` makes one"
             )
+        if Path(asked.state).exists() and record.origin not in (None, self._origin):
+            raise InputError(
+                f"{asked.state}: found the state of a series that did not begin with {asked.baselines[-1]} as it is now, expected the "
+                f"state of this file; to begin a new series with this file, delete {asked.state}, whose commits and accepted drops are "
+                "lost then, or name another folder for the series"
+            )
+
+    @property
+    def _origin(self) -> str | None:
+        """Identity of the baseline file behind a state in a folder; None without a folder."""
+        state, baseline = self.asked.state, self.asked.baselines[-1]
+        if not self.asked.series:
+            return None
+        if Path(baseline).exists():
+            return files.content_hash(baseline, self._notes)
+        record = files.read_record(state, self._notes) if Path(state).exists() else None
+        return "" if record is None else record.origin
 
     def _last_path(self, *, but_missing: bool) -> list[str]:
         """Path of the last baseline: the state of the series, where it exists; none if it may be missing and is."""
@@ -318,7 +340,7 @@ class GateJob:
         if record is None or not _is_look(held):
             return
         lines = files.lines_of_kept(self._state_read, record, self._notes)
-        after = replace(record, schema=files.SCHEMA, series=_series_after(held))
+        after = replace(record, schema=files.SCHEMA, series=_series_after(held), origin=self._origin)
         self._write(self._packed(files.lines_with_record(after, lines)), after)
 
     def take_if_open(self, held: Held) -> str:
@@ -376,7 +398,8 @@ class GateJob:
         self._write(self._file_of(held, record, [lines[place] for place in stays]), record)
 
     def _record_of(self, held: Held) -> BaselineRecord:
-        return files.record_of(held.evaluations[0], list(map(str, self.asked.measures)), held.qrels.paths)
+        record = files.record_of(held.evaluations[0], list(map(str, self.asked.measures)), held.qrels.paths)
+        return replace(record, origin=self._origin)
 
     def _file_of(self, held: Held, record: BaselineRecord, others: Sequence[bytes]) -> bytes:
         """A baseline file in which the run comes first; it is read back and evaluated."""

@@ -102,6 +102,9 @@ class BaselineRecord:
         The runs of the file, in its order: the last accepted one first.
     series : Series
         State of the series.
+    origin : str or None
+        Of a state in a folder: `content_hash` of the baseline file with which the series began, empty if there was none. None of a
+        baseline file, and of states of earlier versions.
 
     Examples
     --------
@@ -122,6 +125,7 @@ class BaselineRecord:
     content: str | None = None
     kept: tuple[KeptRun, ...] = ()
     series: Series = field(default_factory=Series)
+    origin: str | None = None
 
     def as_deep_as(self, other: "BaselineRecord") -> "BaselineRecord":
         """Return a baseline whose lists are at least as deep as another's, so that the same measures apply."""
@@ -157,7 +161,7 @@ def _knows_length(measure: Measure) -> bool:
     return discount is not None and make_discount(discount).by_length
 
 
-_LATER = ("content", "kept", "series")  # fields that files of schema 1 may lack
+_LATER = ("content", "kept", "series", "origin")  # fields that files of earlier versions may lack
 _ALWAYS = tuple(one.name for one in fields(BaselineRecord) if one.name not in _LATER)
 
 
@@ -424,7 +428,7 @@ def refuse_unreadable(written: Path, path: str, record: BaselineRecord) -> None:
 def _checked(said: dict[str, Any]) -> BaselineRecord:
     for name in ("name", "version", "convention", "fingerprint"):
         _expect(isinstance(said[name], str))
-    _expect(all(said[name] is None or isinstance(said[name], str) for name in ("run", "content")))
+    _expect(all(said[name] is None or isinstance(said[name], str) for name in ("run", "content", "origin")))
     _expect(said["depth"] is None or (type(said["depth"]) is int and said["depth"] > 0))
     _expect(type(said["schema"]) is int and isinstance(said["means"], dict) and isinstance(said["judgments"], list))
     said["means"] = {text: None if mean is None else float(mean) for text, mean in said["means"].items()}
@@ -466,6 +470,12 @@ def read_baseline(path: str, name: str, notes: Notes) -> tuple[Run, BaselineReco
     if record is None:
         raise FileFormatError(path, 1, "another first line", "'# idealrank baseline ...'", "create one with --update-baseline")
     return read_trec_run([source], name), record
+
+
+def content_hash(path: str, notes: Notes) -> str:
+    """SHA-256 of a file, uncompressed and however its lines end, in hexadecimal digits."""
+    (source,) = open_sources(path, notes)
+    return hashlib.sha256(_with_plain_ends(bytes(source.data))).hexdigest()
 
 
 def lines_of_kept(path: str, record: BaselineRecord, notes: Notes) -> list[bytes]:
