@@ -138,3 +138,11 @@ def test_accepting_a_first_run_that_breaks_a_contract_records_it(gate: Gate, fol
     series = record(folder, "fresh.gz").series
     assert said.code == 0
     assert ([one.contract for one in series.accepted], series.looks) == (["q001"], 0)
+
+
+def test_the_message_of_an_accepted_contract_has_the_id_as_it_is(accept: Gate, folder: Path) -> None:
+    accept("--junit", "gate.xml")
+
+    suites = ET.fromstring((folder / "gate.xml").read_text(encoding="utf-8"))
+    messages = {case.get("classname"): [one.get("message", "") for one in case.iter("skipped")] for case in suites.iter("testcase")}
+    assert messages["contracts"] == [f"{HEADLINE} q001: RR 0.2000, demanded 0.5000"]

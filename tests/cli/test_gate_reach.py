@@ -59,8 +59,12 @@ def test_without_a_word_on_it_a_gate_that_cannot_decide_is_closed_and_says_the_w
     assert re.search(r"idealrank judge next pooled\.qrels main\.run new\.run .*--until gate", words(doubtful))
     assert [kind for kind, _, _ in obeyed(doubtful.err)] == ["error", "notice"]
     (suite,) = ET.parse(tmp_path / "gate.xml").getroot()
+    (failure,) = suite.iter("failure")
+    comment = (tmp_path / "gate.md").read_text(encoding="utf-8").splitlines()[0]
     assert (suite.get("failures"), suite.get("skipped")) == ("1", "0")
-    assert (tmp_path / "gate.md").read_text(encoding="utf-8").startswith("**The gate is closed: ")
+    assert failure.get("type") == "too few judgments"
+    assert comment.startswith("**The gate is closed: ")
+    assert comment.endswith("(1 of 1 check with too few judgments)**")
 
 
 def test_exit_code_3_comes_with_its_meaning_and_the_next_step(held: Gate, say: Say, tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from idealrank.reports.views.conventions import cautioned, design_phrases, parag
 from idealrank.reports.views.gate.check_tables import checks_table, with_worst, worst_table
 from idealrank.reports.views.gate.sentences import (
     ANCHORED,
+    counts_by_state,
     failed,
     families,
     few_flips,
@@ -153,7 +154,8 @@ def verdict(gated: Gated, places: int = USUAL) -> str:
         return f"The gate is open, {_as_asked(gated, doubtful)}: {_size(gated, doubtful, places)}."
     contracts = f"{counted(len(broken), 'contract')} broken" if broken else ""
     if checks:
-        besides = [f"{counted(len(checks) - 1, 'other check')} failed" if len(checks) > 1 else "", contracts]
+        further = "other check" if len(checks) == 2 else "other checks"
+        besides = [*counts_by_state(gated, checks[1:], further), contracts]
         start = f"The gate is closed{_why_closed(gated, checks[0], places)}"
     else:
         besides = []

@@ -1,6 +1,7 @@
 """Sentences that every output of a gate shares: the verdict, its numbers, and the detectable drop."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable
 
 from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY
@@ -11,7 +12,7 @@ from idealrank.reports.table.text import clipped
 from idealrank.reports.views.comparison.label_phrases import label_clause, one_sided_step, one_sided_why
 from idealrank.reports.views.comparison.phrases import IN_PYTHON, Asked, Phrases, tipping_text, unknown_text, why_too_few
 from idealrank.reports.views.comparison.phrases import next_step as judging_step
-from idealrank.reports.views.comparison.verdicts import is_identical
+from idealrank.reports.views.comparison.verdicts import CONTRADICTED, is_identical, mark, state_of_check
 from idealrank.stats.comparison import FEW_FLIPS
 
 COMPANION = "companion: cannot fail the gate without --also MEASURE"
@@ -330,17 +331,34 @@ def verdict(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
     'The gate is closed: run must not replace run (2) (1 of 1 check failed)'
     """
     place = f"replace {names(replaceable(gated), shown)}" if gated.baselines else "become the first baseline"
-    of_checks = f"of {counted(len(gated.deciding), 'check')}"
     if gated.outcome == TOO_FEW:
-        return f"Too few judgments to say whether {shown(gated.run)} may {place} ({len(short_of_judgments(gated))} {of_checks})"
+        short = short_of_judgments(gated)
+        by_judge = bool(short) and state_of_check(short[0], gated) == CONTRADICTED
+        doubt = "People and the judge disagree on" if by_judge else "Too few judgments to say"
+        return f"{doubt} whether {shown(gated.run)} may {place} ({len(short)} of {counted(len(gated.deciding), 'check')})"
     about = f"{shown(gated.run)} {'may' if gated.passed else 'must not'} {place}"
     if gated.passed:
         return f"The gate is open: {about}"
     checks, contracts = failed(gated)
     why = [f"it {phrase.partition(';')[0]}" for phrase in gated.mismatches.values()]
-    why += [f"{len(checks)} {of_checks} failed"] if checks else []
+    why += counts_by_state(gated, checks, f"of {counted(len(gated.deciding), 'check')}")
     why += [f"{len(contracts)} of {counted(len(gated.contracts), 'contract')} broken"] if contracts else []
     return f"The gate is closed: {about} ({', '.join(why)})"
+
+
+def counts_by_state(gated: Gated, checks: Iterable[Check], of_checks: str) -> list[str]:
+    """Count checks by what they found, in the words of the verdict column.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> found = ir.gate(one, one)
+    >>> counts_by_state(found, found.checks, "of 1 check")
+    ['1 of 1 check passed']
+    """
+    found = Counter(mark(state_of_check(check, gated)).word for check in checks)
+    return [f"{number} {of_checks}{' with' if word == TOO_FEW else ''} {word}" for word, number in found.items()]
 
 
 def visible(check: Check, places: int = USUAL) -> str:
@@ -419,7 +437,7 @@ def could_see(gated: Gated, shown: Callable[[str], str] = one_line, places: int 
 
 
 def failed(gated: Gated) -> tuple[list[Check], list[KeptContract]]:
-    """Checks and contracts that closed the gate.
+    """Checks and contracts that closed the gate; checks whose answer is withheld come last.
 
     Examples
     --------
@@ -429,7 +447,9 @@ def failed(gated: Gated) -> tuple[list[Check], list[KeptContract]]:
     >>> [check.measure for check in failed(ir.gate(bad, good))[0]]
     ['RR']
     """
-    return [check for check in gated.deciding if check.outcome == "failed"], [kept for kept in gated.contracts if not kept.passed]
+    checks = [check for check in gated.deciding if check.outcome == "failed"]
+    checks.sort(key=lambda check: state_of_check(check, gated) != "failed")
+    return checks, [kept for kept in gated.contracts if not kept.passed]
 
 
 def short_of_judgments(gated: Gated) -> list[Check]:
