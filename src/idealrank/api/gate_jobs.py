@@ -234,6 +234,8 @@ class GateJob:
         sides = self._sides(runs, baselines, last)
         looked_at, notes = without_held_out(contracts, held_out)
         gated = self._verdict(runs, sides, looked_at, of_queries, last=last, held_out=held_out)
+        if held_out:
+            gated = replace(gated, holdout=asked.holdout, held_out=len(held_out), n_queries=len(runs[0].queries))
         # A run stands for each side: what is judged, stored and shown beside the checks.
         evaluation_of = {
             id(evaluation): (one, evaluation)

@@ -401,6 +401,10 @@ class Gated(WithWarnings):
         Series of a gate against a baseline file, before this look; the alpha of `policy` is then the level of this look.
     acceptance : Acceptance or None
         Acceptance of a closed gate by name.
+    holdout : float
+        Share of the queries that was to be held out; such queries decide nothing.
+    held_out, n_queries : int
+        Held-out queries, and all judged queries; 0 without a share.
 
     Examples
     --------
@@ -429,6 +433,9 @@ class Gated(WithWarnings):
     labels_from: str | None = None
     series: Series | None = None
     acceptance: Acceptance | None = None
+    holdout: float = 0.0
+    held_out: int = 0
+    n_queries: int = 0
 
     _repr_html_ = repr_html  # for notebooks
 
@@ -504,7 +511,8 @@ class Gated(WithWarnings):
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record; None for values that are not finite. `p` and `p_corrected` of a check are one-sided, see `p_sides`."""
         convention = self.convention
-        left_out = ("convention", "mismatches", "cautions", "labels_from")
+        left_out = ["convention", "mismatches", "cautions", "labels_from"]
+        left_out += [] if self.holdout else ["holdout", "held_out", "n_queries"]
         found = {name: value for name, value in asdict(self).items() if name not in left_out}
         for name in ("series", "acceptance"):
             if found[name] is None:

@@ -495,7 +495,7 @@ def method(gated: Gated) -> str:
 
 
 def rule_text(gated: Gated) -> str:
-    """The policy as a sentence, and the place of this look in its series.
+    """The policy as a sentence, the place of this look in its series, and the queries held out.
 
     Examples
     --------
@@ -504,10 +504,13 @@ def rule_text(gated: Gated) -> str:
     >>> rule_text(ir.gate(one, one))
     'no drop is significant (one-sided, alpha 0.05)'
     """
-    if gated.series is None or gated.policy.strict:
-        return gated.policy.asked
-    begins = "" if gated.checks else ", from the next run on"
-    return f"{gated.policy.asked}{begins}; {gated.series.sentence}"
+    phrases = [gated.policy.asked]
+    if gated.series is not None and not gated.policy.strict:
+        begins = "" if gated.checks else ", from the next run on"
+        phrases = [f"{gated.policy.asked}{begins}", gated.series.sentence]
+    if gated.holdout:
+        phrases.append(f"{gated.held_out:,} of {gated.n_queries:,} queries held out (share {gated.holdout:g})")
+    return "; ".join(phrases)
 
 
 def unseen(gated: Gated) -> list[str]:
