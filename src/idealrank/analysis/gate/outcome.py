@@ -11,10 +11,10 @@ from idealrank.analysis.comparison.differences import NOT_LOOKED
 from idealrank.analysis.comparison.families import PRIMARY
 from idealrank.analysis.comparison.judge_differences import JudgeDifference
 from idealrank.analysis.comparison.label_basis import LabelBasis, labels_record
-from idealrank.analysis.comparison.level_notes import margin_cautions, scale_note, skew_caution
+from idealrank.analysis.comparison.level_notes import margin_cautions, scale_note
 from idealrank.analysis.comparison.requirements import WithWarnings
 from idealrank.analysis.comparison.tipping import Tipping
-from idealrank.analysis.gate.series import HORIZON, Acceptance, Series, refuse_horizon
+from idealrank.analysis.gate.series import ANCHOR, HORIZON, Acceptance, Series, refuse_horizon
 from idealrank.conventions import Convention
 from idealrank.data.interchange import finite
 from idealrank.data.label_kinds import Labels, found_kind
@@ -257,10 +257,12 @@ class Check:
     skewness: float = 0.0
     error_rate_known: bool = True
 
-    def level_cautions(self, policy: "Policy", run: str = "the run") -> list[str]:
-        """Return what a reader must know of the margin of a strict gate, and of a drop that skewed differences show."""
-        if not self.error_rate_known:
-            return [skew_caution(f"{run} against {self.baseline} by {self.measure}", self.skewness, self.n)]
+    def subject(self, run: str) -> str:
+        """Name what is tested: the run, or against an anchor its mean with the last accepted runs."""
+        return f"the mean of {run} and the last accepted runs" if self.baseline.endswith(ANCHOR) else run
+
+    def margin_cautions(self, policy: "Policy") -> list[str]:
+        """Return what a reader must know of the margin of a strict gate."""
         if self.margin is None or not policy.strict:
             return []
         shown = self.p_corrected <= policy.alpha

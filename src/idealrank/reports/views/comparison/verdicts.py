@@ -370,6 +370,19 @@ def caution_mark(row: "Difference | Slice") -> str:
     return CAUTION if cautioned else ""
 
 
+def caution_mark_of_check(check: "Check") -> str:
+    """Return the mark of a check of a gate whose error rate is not known.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> run = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> caution_mark_of_check(ir.gate(run, run).checks[0])
+    ''
+    """
+    return "" if check.error_rate_known else CAUTION
+
+
 def counts_unlabelled(row: Difference) -> bool:
     """Return whether a verdict takes documents without a label to be not relevant.
 

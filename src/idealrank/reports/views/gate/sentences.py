@@ -12,11 +12,12 @@ from idealrank.reports.table.text import clipped
 from idealrank.reports.views.comparison.label_phrases import label_clause, one_sided_step, one_sided_why
 from idealrank.reports.views.comparison.phrases import IN_PYTHON, Asked, Phrases, tipping_text, unknown_text, why_too_few
 from idealrank.reports.views.comparison.phrases import next_step as judging_step
-from idealrank.reports.views.comparison.verdicts import CONTRADICTED, is_identical, mark, state_of_check
+from idealrank.reports.views.comparison.verdicts import CAUTION, CONTRADICTED, RATE_UNKNOWN, is_identical, mark, state_of_check
 from idealrank.stats.comparison import FEW_FLIPS
 
 COMPANION = "companion: cannot fail the gate without --also MEASURE"
 ANCHORED = "anchor: the run with which the baseline file was made, against the mean of this run and the last accepted ones"
+RATE_MARKED = f"{CAUTION} {RATE_UNKNOWN}"
 _NAME = 60
 _NAMED = 6
 _RULED_OUT = Phrases(
@@ -302,8 +303,7 @@ def subject_of(gated: Gated, check: Check, shown: Callable[[str], str] = one_lin
     >>> subject_of(found, found.checks[0])
     'run'
     """
-    run = shown(gated.run)
-    return f"the mean of {run} and the last accepted runs" if is_anchored(check) else run
+    return check.subject(shown(gated.run))
 
 
 def replaceable(gated: Gated) -> list[str]:
@@ -430,7 +430,10 @@ def could_see(gated: Gated, shown: Callable[[str], str] = one_line, places: int 
     places = gate_places(gated) if places is None else places
     against = " against {}" if len(gated.baselines) > 1 else ""
     first = gated.deciding[:_NAMED]
-    phrases = [f"{shown(check.measure)}{against.format(shown(check.baseline))} {visible(check, places)}" for check in first]
+    phrases = []
+    for check in first:
+        whose = f" of {subject_of(gated, check, shown)}" if is_anchored(check) else ""
+        phrases.append(f"{shown(check.measure)}{whose}{against.format(shown(check.baseline))} {visible(check, places)}")
     more = [f"and so on for {len(gated.deciding) - _NAMED} more"] if len(gated.deciding) > _NAMED else []
     below = " Smaller drops may be missed." if any(math.isfinite(check.detectable) for check in gated.deciding) else ""
     return f"True drop that would be found 80% of the time: {'; '.join([*phrases, *more])}.{below}"
