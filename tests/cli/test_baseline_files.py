@@ -49,7 +49,11 @@ def test_an_edited_file_is_refused(gate: Gate, plain: Path, edit: str) -> None:
 
     assert said.code == 2
     assert "plain.run:1: found a checksum of other lines: the file was edited or cut" in said.err
-    assert "restore the file, for example from git, or create the baseline again" in said.err
+    assert "restore the file, for example from git; or delete it, and create it again with" in said.err
+    assert "its series and accepted drops are lost then" in said.err
+    assert gate("start", "--update-baseline", baseline="plain.run").code == 2
+    plain.unlink()
+    assert gate("start", "--update-baseline", baseline="plain.run").code == 0
 
 
 @pytest.mark.parametrize("runs", [1, 3])

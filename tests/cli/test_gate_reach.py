@@ -59,8 +59,12 @@ def test_without_a_word_on_it_a_gate_that_cannot_decide_is_closed_and_says_the_w
     assert re.search(r"idealrank judge next pooled\.qrels main\.run new\.run .*--until gate", words(doubtful))
     assert [kind for kind, _, _ in obeyed(doubtful.err)] == ["error", "notice"]
     (suite,) = ET.parse(tmp_path / "gate.xml").getroot()
+    (failure,) = suite.iter("failure")
+    comment = (tmp_path / "gate.md").read_text(encoding="utf-8").splitlines()[0]
     assert (suite.get("failures"), suite.get("skipped")) == ("1", "0")
-    assert (tmp_path / "gate.md").read_text(encoding="utf-8").startswith("**The gate is closed: ")
+    assert failure.get("type") == "too few judgments"
+    assert comment.startswith("**The gate is closed: ")
+    assert comment.endswith("(1 of 1 check with too few judgments)**")
 
 
 def test_exit_code_3_comes_with_its_meaning_and_the_next_step(held: Gate, say: Say, tmp_path: Path) -> None:
@@ -251,3 +255,25 @@ def test_the_command_that_chooses_the_labels_has_the_rule_of_the_gate(held: Gate
     assert command.startswith("idealrank judge next pooled.qrels main.run new.run -m P@10 --tolerance 0.01 --alpha 0.04 ")
     assert chosen.code == 0, chosen.err
     assert (tmp_path / "sheet.csv").exists()
+
+
+@pytest.mark.parametrize("policy", ["fail", "neutral", "pass"])
+def test_a_withheld_verdict_has_no_flag_of_its_error_rate(say: Say, tmp_path: Path, policy: str) -> None:
+    """Eight of 20 queries fall: with judgments of every document, so few leave the error rate open."""
+    queries = [f"q{number}" for number in range(20)]
+    qrels = "".join(f"{query} 0 good 1\n{query} 0 poor 0\n" for query in queries)
+    main, late = ("poor", "good"), ("late", "poor", "good")
+    (tmp_path / "pooled.qrels").write_text(qrels, encoding="utf-8")
+    (tmp_path / "full.qrels").write_text(qrels + "".join(f"{query} 0 late 0\n" for query in queries), encoding="utf-8")
+    for name, tops in (("main", [main] * 20), ("new", [late] * 8 + [main] * 12)):
+        lines = [
+            f"{query} Q0 {document} 1 {-rank} t\n" for query, top in zip(queries, tops, strict=True) for rank, document in enumerate(top)
+        ]
+        (tmp_path / f"{name}.run").write_text("".join(lines), encoding="utf-8")
+
+    def known(qrels: str) -> Any:
+        options = ("-m", "RR@3", "--baseline", "main.run", "--when-unjudged", policy, "--format", "json")
+        check = json.loads(say("gate", qrels, "new.run", *options, cwd=tmp_path).out)["checks"][0]
+        return check["carried"], check["error_rate_known"]
+
+    assert (known("pooled.qrels"), known("full.qrels")) == ((False, True), (True, False))

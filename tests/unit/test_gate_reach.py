@@ -195,8 +195,8 @@ def test_the_comment_says_it_in_its_first_lines(doubtful: Gated, shut: Gated) ->
     assert any(line.startswith("| **too few judgments** | <code>nDCG&#64;10</code>") for line in comment)
     assert any(line.startswith("| companion, too few judgments | <code>P&#64;5</code>") for line in comment)
     closed = "".join(gate_markdown(shut))
-    assert "| **failed** | <code>nDCG&#64;10</code>" in closed
-    assert "| companion, would fail | <code>P&#64;5</code>" in closed
+    assert "| **failed**! | <code>nDCG&#64;10</code>" in closed
+    assert "| companion, would fail! | <code>P&#64;5</code>" in closed
 
 
 def test_junit_skips_what_is_not_reached_and_passes_companions(doubtful: Gated, shut: Gated) -> None:

@@ -35,6 +35,7 @@ from idealrank.api.gate_series import (
     sides_of,
     without_held_out,
 )
+from idealrank.data.interchange import finite
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import Progress
@@ -132,19 +133,39 @@ class Held:
 
 
 def acceptance_of(gated: Gated, reason: str, by: str, time: str) -> Acceptance:
-    """Make an acceptance of a closed gate, with the numbers of the first check that did not pass, or of the first check."""
-    check = next((one for one in gated.deciding if not one.passed), gated.checks[0])
+    """Make an acceptance of a closed gate, with the numbers of the first check that did not pass, or else of the first broken contract."""
+    common = {"reason": reason, "by": by, "time": time, "run": gated.run}
+    check = next((one for one in gated.deciding if not one.passed), None)
+    if check is not None:
+        return Acceptance(
+            **common,
+            measure=check.measure,
+            before=check.mean_baseline,
+            now=check.mean_run,
+            p=check.p_corrected,
+            baseline=check.baseline,
+        )
+    broken = next(kept for kept in gated.contracts if not kept.passed)
     return Acceptance(
-        reason=reason,
-        by=by,
-        time=time,
-        run=gated.run,
-        measure=check.measure,
-        before=check.mean_baseline,
-        now=check.mean_run,
-        p=check.p_corrected,
-        baseline=check.baseline,
+        **common,
+        measure=broken.measure,
+        before=finite(broken.demanded),
+        now=finite(broken.found),
+        p=None,
+        baseline=broken.baseline or "",
+        contract=broken.contract.query,
     )
+
+
+def _is_look(held: Held) -> bool:
+    """Return whether a gate spends alpha of its series: a strict gate, an unchanged run and a first run spend nothing."""
+    return held.last is not None and not held.unchanged and not held.gated.policy.strict
+
+
+def _series_after(held: Held) -> Series:
+    """State of the series after a gate."""
+    series = held.gated.series or Series()
+    return series.after_look() if _is_look(held) else series
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,13 +213,15 @@ class GateJob:
         asked, caller = self.asked, self.caller
         if asked.queries is not None:
             check_texts(asked.queries)
+        if asked.series and Path(asked.series).exists() and not Path(asked.series).is_dir():
+            raise OptionError(f"series={asked.series!r}: found a file, expected a folder, such as a new one named state")
         contracts, of_queries = self._contracts(), asked.query_files.read(caller.tell)
         qrels = caller.watch("judgments", lambda _: self._labelled())
         measures = measures_of_gate(asked.measures, contracts)
         evaluated = partial(self._evaluated, qrels, measures)
         paths = [*asked.baselines[:-1], *self._last_path(but_missing=but_missing)]
         opened = [self._opened(path, measures) for path in paths]
-        self._refuse_series_of_a_run(opened)
+        self._refuse_another_series(opened)
         run, *repeats = caller.run(), *caller.repeats()
         runs = [evaluated(one) for one in (run, *repeats)]
         refuse_unlike_repeats(runs)
@@ -211,6 +234,8 @@ class GateJob:
         sides = self._sides(runs, baselines, last)
         looked_at, notes = without_held_out(contracts, held_out)
         gated = self._verdict(runs, sides, looked_at, of_queries, last=last, held_out=held_out)
+        if held_out:
+            gated = replace(gated, holdout=asked.holdout, held_out=len(held_out), n_queries=len(runs[0].queries))
         # A run stands for each side: what is judged, stored and shown beside the checks.
         evaluation_of = {
             id(evaluation): (one, evaluation)
@@ -234,14 +259,34 @@ class GateJob:
             unchanged=last is not None and is_repeated(runs, last),
         )  # fmt: skip
 
-    def _refuse_series_of_a_run(self, opened: Sequence[OpenedBaseline]) -> None:
-        """Refuse a folder for the state of a series where the last baseline has none."""
+    def _refuse_another_series(self, opened: Sequence[OpenedBaseline]) -> None:
+        """Refuse a folder for the state of a series where the last baseline has none, or is not the file that the series began with."""
         asked = self.asked
-        if asked.series and len(opened) == len(asked.baselines) and opened[-1].record is None:
+        if not asked.series or len(opened) < len(asked.baselines):
+            return
+        record = opened[-1].record
+        if record is None:
             raise OptionError(
                 f"series={asked.series!r}: found an ordinary run as the last baseline, {asked.baselines[-1]}, "
                 "expected a baseline file, which holds a series; `idealrank gate --update-baseline` makes one"
             )
+        if Path(asked.state).exists() and record.origin not in (None, self._origin):
+            raise InputError(
+                f"{asked.state}: found the state of a series that did not begin with {asked.baselines[-1]} as it is now, expected the "
+                f"state of this file; to begin a new series with this file, delete {asked.state}, whose commits and accepted drops are "
+                "lost then, or name another folder for the series"
+            )
+
+    @property
+    def _origin(self) -> str | None:
+        """Identity of the baseline file behind a state in a folder; None without a folder."""
+        state, baseline = self.asked.state, self.asked.baselines[-1]
+        if not self.asked.series:
+            return None
+        if Path(baseline).exists():
+            return files.content_hash(baseline, self._notes)
+        record = files.read_record(state, self._notes) if Path(state).exists() else None
+        return "" if record is None else record.origin
 
     def _last_path(self, *, but_missing: bool) -> list[str]:
         """Path of the last baseline: the state of the series, where it exists; none if it may be missing and is."""
@@ -293,11 +338,11 @@ class GateJob:
 
     def record_look(self, held: Held) -> None:
         """Write that one more commit was looked at into the state of the series; its runs stay."""
-        series, record = held.gated.series, held.last
-        if series is None or record is None or held.unchanged or held.gated.policy.strict:
+        record = held.last
+        if record is None or not _is_look(held):
             return
         lines = files.lines_of_kept(self._state_read, record, self._notes)
-        after = replace(record, schema=files.SCHEMA, series=series.after_look())
+        after = replace(record, schema=files.SCHEMA, series=_series_after(held), origin=self._origin)
         self._write(self._packed(files.lines_with_record(after, lines)), after)
 
     def take_if_open(self, held: Held) -> str:
@@ -323,8 +368,7 @@ class GateJob:
         """Make the run the anchor and the last accepted run although the gate is closed, and record the acceptance."""
         if held.gated.mismatches:
             raise InputError(f"{'; '.join(held.gated.unjoined)}; such a run cannot be accepted as a baseline")
-        series = (held.gated.series or Series()).after_look().with_acceptance(acceptance)
-        self.write_baseline(held, series)
+        self.write_baseline(held, _series_after(held).with_acceptance(acceptance))
         return f"{self.asked.state}: {acceptance.sentence}"
 
     def write_baseline(self, held: Held, series: Series | None = None) -> None:
@@ -349,16 +393,15 @@ class GateJob:
 
     def _add_commit(self, held: Held) -> None:
         """Write the run as the last accepted commit, above the commits that the series still needs."""
-        last, series = held.last, held.gated.series
+        last = held.last
         assert last is not None  # noqa: S101  (for the type checker: the caller has looked)
-        assert series is not None  # noqa: S101
-        after = series if held.gated.policy.strict else series.after_look()
-        record, stays = next_record(self._record_of(held), last, len(held.repeats), after)
+        record, stays = next_record(self._record_of(held), last, len(held.repeats), _series_after(held))
         lines = files.lines_of_kept(self._state_read, last, self._notes)
         self._write(self._file_of(held, record, [lines[place] for place in stays]), record)
 
     def _record_of(self, held: Held) -> BaselineRecord:
-        return files.record_of(held.evaluations[0], list(map(str, self.asked.measures)), held.qrels.paths)
+        record = files.record_of(held.evaluations[0], list(map(str, self.asked.measures)), held.qrels.paths)
+        return replace(record, origin=self._origin)
 
     def _file_of(self, held: Held, record: BaselineRecord, others: Sequence[bytes]) -> bytes:
         """A baseline file in which the run comes first; it is read back and evaluated."""
@@ -456,7 +499,14 @@ class GateJob:
             return None
         if self.asked.policy.strict:  # it spends nothing, and changes nothing
             return last.record.series
-        return last.record.series.under(self.asked.policy.alpha, self.asked.policy.horizon)
+        return self._under_policy(last.record.series)
+
+    def _under_policy(self, series: Series) -> Series:
+        """Return a series under the policy; errors name the file that holds it."""
+        try:
+            return series.under(self.asked.policy.alpha, self.asked.policy.horizon)
+        except OptionError as error:
+            raise OptionError(f"{self.asked.state}: {error}", switch=error.switch) from None
 
     def _declared(self, sides: Sequence[Opposed], last: MeasuredBaseline | None) -> DeclaredLabels:
         """Declared facts about the labels; the anchor may be their source, and may be the last accepted run, too."""
@@ -482,7 +532,7 @@ class GateJob:
         asked = self.asked
         if not sides:
             # The run begins a series, of which the next commit is the first look.
-            series = None if asked.policy.strict else Series(alpha=asked.policy.alpha, horizon=asked.policy.horizon)
+            series = None if asked.policy.strict else self._under_policy(Series())
             return first_run(runs[0], asked.measures, asked.policy, contracts, also=asked.also, series=series)
         return gate_evaluations(
             runs[0],

@@ -39,6 +39,7 @@ POWER = 0.8
 """Power at which a difference counts as detectable, where none is given."""
 
 RESAMPLES = 100_000
+FEW_FLIPS = "sign flips are too few for the level"
 """Random sign vectors of a permutation test, where none are given."""
 
 
@@ -414,7 +415,7 @@ def _obstacle(found: MeasureTest, plan: Plan, alpha: float) -> Detectable | None
         alike = "" if units == found.units else " of equal weight"
         return Detectable(math.inf, f"{math.floor(units)} {unit}{alike} are too few for this test")
     if drawn and 1 / (plan.n_resamples + 1) > alpha:
-        return Detectable(math.inf, f"{plan.n_resamples} sign flips are too few for the level")
+        return Detectable(math.inf, f"{plan.n_resamples} {FEW_FLIPS}")
     if plan.test == "t" and units < _NEARLY_ALIKE * found.units:
         return Detectable(math.nan, "the power of Student's t under unequal weights is not computed")
     fewest = fewest_changed(alpha / plan.sides)

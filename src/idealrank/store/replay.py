@@ -118,6 +118,9 @@ def _of_series(made: Gated, result: Mapping[str, Any]) -> Gated:
         passed=result["passed"],
         series=Series.of(result["series"]),
         acceptance=None if acceptance is None else Acceptance(**acceptance),
+        holdout=result.get("holdout", 0.0),
+        held_out=result.get("held_out", 0),
+        n_queries=result.get("n_queries", 0),
     )
 
 

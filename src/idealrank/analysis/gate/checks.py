@@ -19,6 +19,7 @@ from idealrank.analysis.comparison.label_basis import (
     labels_of_runs,
     sampled_negatives_of,
 )
+from idealrank.analysis.comparison.level_notes import skew_cautions
 from idealrank.analysis.comparison.query_table import (
     Judgedness,
     QueryTable,
@@ -173,8 +174,14 @@ def with_level_cautions(cautions: Iterable[str], checks: Iterable[Check], policy
     >>> with_level_cautions(["few queries"], (), Policy(), "run")
     ('few queries',)
     """
-    of_checks = [caution for check in checks if check.decides for caution in check.level_cautions(policy, run)]
-    return tuple(dict.fromkeys([*cautions, *of_checks]))
+    deciding = [check for check in checks if check.decides]
+    of_margins = [caution for check in deciding for caution in check.margin_cautions(policy)]
+    unknown = {
+        f"{check.subject(run)} against {check.baseline} by {check.measure}": (check.skewness, check.n)
+        for check in deciding
+        if not check.error_rate_known
+    }
+    return tuple(dict.fromkeys([*cautions, *of_margins, *skew_cautions(unknown)]))
 
 
 def _none_passes(checks: Iterable[Check]) -> tuple[Check, ...]:
@@ -427,7 +434,7 @@ class _Case:
             detectable=drop.size, detectable_reason=drop.reason, worst=self._worst(place, sign),
             unjudged_baseline=beside[0], unjudged_run=beside[1], difference_judged=beside[2],
             tipping=support.tipping, tipping_reason=support.reason, basis=support.basis, margin=one.margin, skewness=one.skewness,
-            error_rate_known=outcome != "failed" or nothing_shown or self._rate_known(place, of, both, design),
+            error_rate_known=nothing_shown or not carried or self._rate_known(place, of, both, design),
         )  # fmt: skip
 
     def _rate_known(self, place: _Place, of: Corrected, both: BoolArray, design: Design) -> bool:

@@ -11,10 +11,10 @@ from idealrank.analysis.comparison.differences import NOT_LOOKED
 from idealrank.analysis.comparison.families import PRIMARY
 from idealrank.analysis.comparison.judge_differences import JudgeDifference
 from idealrank.analysis.comparison.label_basis import LabelBasis, labels_record
-from idealrank.analysis.comparison.level_notes import margin_cautions, scale_note, skew_caution
+from idealrank.analysis.comparison.level_notes import margin_cautions, scale_note
 from idealrank.analysis.comparison.requirements import WithWarnings
 from idealrank.analysis.comparison.tipping import Tipping
-from idealrank.analysis.gate.series import HORIZON, Acceptance, Series, refuse_horizon
+from idealrank.analysis.gate.series import ANCHOR, HORIZON, Acceptance, Series, refuse_horizon
 from idealrank.conventions import Convention
 from idealrank.data.interchange import finite
 from idealrank.data.label_kinds import Labels, found_kind
@@ -218,7 +218,7 @@ class Check:
         Of the differences run - baseline, turned so that better is above 0.
     error_rate_known : bool
         False if a significant drop fails the check, and these queries may lack rare large gains that would undo it; see
-        `Difference.error_rate_known`.
+        `Difference.error_rate_known`. True for a withheld verdict, whatever the policy makes of it.
     """
 
     baseline: str
@@ -257,10 +257,12 @@ class Check:
     skewness: float = 0.0
     error_rate_known: bool = True
 
-    def level_cautions(self, policy: "Policy", run: str = "the run") -> list[str]:
-        """Return what a reader must know of the margin of a strict gate, and of a drop that skewed differences show."""
-        if not self.error_rate_known:
-            return [skew_caution(f"{run} against {self.baseline} by {self.measure}", self.skewness, self.n)]
+    def subject(self, run: str) -> str:
+        """Name what is tested: the run, or against an anchor its mean with the last accepted runs."""
+        return f"the mean of {run} and the last accepted runs" if self.baseline.endswith(ANCHOR) else run
+
+    def margin_cautions(self, policy: "Policy") -> list[str]:
+        """Return what a reader must know of the margin of a strict gate."""
         if self.margin is None or not policy.strict:
             return []
         shown = self.p_corrected <= policy.alpha
@@ -401,6 +403,10 @@ class Gated(WithWarnings):
         Series of a gate against a baseline file, before this look; the alpha of `policy` is then the level of this look.
     acceptance : Acceptance or None
         Acceptance of a closed gate by name.
+    holdout : float
+        Share of the queries that was to be held out; such queries decide nothing.
+    held_out, n_queries : int
+        Held-out queries, and all judged queries; 0 without a share.
 
     Examples
     --------
@@ -429,6 +435,9 @@ class Gated(WithWarnings):
     labels_from: str | None = None
     series: Series | None = None
     acceptance: Acceptance | None = None
+    holdout: float = 0.0
+    held_out: int = 0
+    n_queries: int = 0
 
     _repr_html_ = repr_html  # for notebooks
 
@@ -504,7 +513,8 @@ class Gated(WithWarnings):
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record; None for values that are not finite. `p` and `p_corrected` of a check are one-sided, see `p_sides`."""
         convention = self.convention
-        left_out = ("convention", "mismatches", "cautions", "labels_from")
+        left_out = ["convention", "mismatches", "cautions", "labels_from"]
+        left_out += [] if self.holdout else ["holdout", "held_out", "n_queries"]
         found = {name: value for name, value in asdict(self).items() if name not in left_out}
         for name in ("series", "acceptance"):
             if found[name] is None:

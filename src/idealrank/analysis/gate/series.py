@@ -1,16 +1,19 @@
 """A series of gated changes: one significance level for all of them, spent look by look."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from idealrank.errors import OptionError
+from idealrank.stats.comparison import RESAMPLES
 
 HORIZON = 50  # commits of a series
 ANCHOR = "(anchor)"  # ends the name of the side that is the anchor
 WINDOW = 5  # accepted commits whose mean is held to the anchor, the present one included
 LONGEST_REASON, LONGEST_NAME = 1_000, 100  # letters of an acceptance: all of them stand in one line
-_LEAST = 1e-9  # the level of a look is told from 0
+_LEAST = 1 / (RESAMPLES + 1)  # level of a look: no p of sign flips is smaller, so that nothing could close the gate
+_REACHED = f"at least {_LEAST:.2g}, the smallest p of {RESAMPLES:,} sign flips"
 
 
 def refuse_horizon(horizon: object) -> None:
@@ -42,15 +45,17 @@ class Acceptance:
     run : str
         Name of the run.
     measure : str
-        Text of the deciding measure.
-    before, now : float
+        Text of the deciding measure, or of the measure of the contract.
+    before, now : float or None
         Means of the check: of its baseline, and of the run; against an anchor, of the run and the last
-        accepted ones together.
-    p : float
-        Corrected one-sided p of the drop.
+        accepted ones together. Of a contract, the demand and the value of the run; None for no value.
+    p : float or None
+        Corrected one-sided p of the drop; None of a contract.
     baseline : str
         Name of the baseline of the check, such as ``main`` or ``main (anchor)``; empty in files of earlier
-        versions.
+        versions, and for a contract with a number.
+    contract : str
+        Query of the first broken contract if contracts alone closed the gate, else empty.
 
     Examples
     --------
@@ -76,10 +81,11 @@ class Acceptance:
     time: str
     run: str
     measure: str
-    before: float
-    now: float
-    p: float
+    before: float | None
+    now: float | None
+    p: float | None
     baseline: str = ""
+    contract: str = ""
 
     @property
     def headline(self) -> str:
@@ -89,9 +95,13 @@ class Acceptance:
     @property
     def sentence(self) -> str:
         """Person, values and reason, in a sentence."""
-        whose = "the mean of this run and the last accepted ones, " if self.baseline.endswith(ANCHOR) else ""
-        after = f"{self.before:.4f} in {self.baseline}" if self.baseline else f"{self.before:.4f}"
-        means = f"{whose}{self.measure} {self.now:.4f} after {after}"
+        before, now = ("no value" if value is None else f"{value:.4f}" for value in (self.before, self.now))
+        in_baseline = f" in {self.baseline}" if self.baseline else ""
+        if self.contract:
+            means = f"the broken contract of query {self.contract}: {self.measure} {now}, demanded {before}{in_baseline}"
+        else:
+            whose = "the mean of this run and the last accepted ones, " if self.baseline.endswith(ANCHOR) else ""
+            means = f"{whose}{self.measure} {now} after {before}{in_baseline}"
         return f"{self.by} accepted {means} (run {self.run}, {self.time}): {self.reason}"
 
 
@@ -148,13 +158,58 @@ class Series:
     @property
     def level(self) -> float:
         """Level of the next look."""
-        return max((self.alpha - self.spent) / self.left, _LEAST)
+        return (self.alpha - self.spent) / self.left
 
     def under(self, alpha: float, horizon: int) -> "Series":
-        """Return the series under a policy; what is spent stays spent, and a series that is over gives way to the next one."""
-        if self.looks >= horizon:
-            return replace(self, alpha=alpha, horizon=horizon, looks=0, spent=0.0, number=self.number + 1)
-        return replace(self, alpha=alpha, horizon=horizon)
+        """Return the series under a policy; what is spent stays spent, and a series that is over gives way to the next one.
+
+        Raises
+        ------
+        OptionError
+            The policy would end a series that goes on, or leaves the next look a level that no result can reach.
+
+        Examples
+        --------
+        >>> Series(looks=50, spent=0.05).under(0.05, 50).sentence
+        'commit 1 of 50, series 2; its share of alpha 0.05 is 0.001'
+        >>> Series(looks=10, spent=0.01).under(0.005, 50)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        idealrank.errors.OptionError: alpha=0.005 over 50 commits: the alpha of this series is spent: found 0.01 spent by 10 commits, ...
+        """
+        is_over = self.looks >= self.horizon
+        if self.looks >= horizon and not is_over:
+            raise OptionError(
+                f"horizon={horizon}: found a series with {self.looks:,} of {_commits(self.horizon)} looked at, "
+                f"expected a horizon above {self.looks:,}; {self._way_out}"
+            )
+        if is_over:
+            return replace(self, alpha=alpha, horizon=horizon, looks=0, spent=0.0, number=self.number + 1)._within_reach()
+        continued = replace(self, alpha=alpha, horizon=horizon)
+        if self.looks and continued.level < _LEAST:
+            raise OptionError(
+                f"alpha={alpha:g} over {horizon:,} commits: the alpha of this series is spent: found {self.spent:.3g} spent by "
+                f"{_commits(self.looks)}, which leaves {max(continued.level, 0.0):.2g} for the next one, expected {_REACHED}; "
+                f"{self._way_out}"
+            )
+        return continued._within_reach()
+
+    def _within_reach(self) -> "Series":
+        """Return the series; refuse one whose looks have a level that no result can reach."""
+        if self.level < _LEAST:
+            longest = math.floor(self.alpha / _LEAST)
+            advice = f"with alpha {self.alpha:g}, use a horizon of at most {longest:,}" if longest else "use a larger alpha"
+            raise OptionError(
+                f"alpha={self.alpha:g}, horizon={self.horizon}: found a level of {self.level:.2g} for each commit, "
+                f"expected {_REACHED}; {advice}"
+            )
+        return self
+
+    @property
+    def _way_out(self) -> str:
+        """Two ways to go on with a series that a policy cannot continue."""
+        before = f"ask for alpha {self.alpha:g} over {_commits(self.horizon)}, as before"
+        return f"{before}, or begin a new series: delete the file that holds this one, and run the gate with --update-baseline"
 
     def after_look(self) -> "Series":
         """Return the series after one more commit."""
@@ -193,3 +248,7 @@ class Series:
             number=int(record["number"]),
             accepted=accepted,
         )
+
+
+def _commits(number: int) -> str:
+    return "1 commit" if number == 1 else f"{number:,} commits"

@@ -147,8 +147,6 @@ class Job:
 
     def _acceptance(self, held: Held) -> Acceptance:
         """Acceptance of the run that is typed."""
-        if held.last is None:
-            raise OptionError("--accept: found no baseline file as the last baseline, expected a file that --update-baseline made")
         time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         return acceptance_of(held.gated, self.accept, self.accepted_by or getpass.getuser(), time)
 
@@ -436,7 +434,7 @@ _FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_part
 @click.option(
     "--accept", metavar="REASON",
     help="Accept the run although the gate is closed: record the reason (at most 1,000 letters) in the last baseline file, make the run "
-    "its anchor, exit with 0. If the gate is open, the same as --update-baseline.",
+    "its anchor, exit with 0. The file must exist. If the gate is open, the run becomes the last accepted one, as with --update-baseline.",
 )  # fmt: skip
 @click.option("--accepted-by", metavar="NAME", default="", help="Name recorded with --accept.  [default: the user of the system]")
 @click.option(

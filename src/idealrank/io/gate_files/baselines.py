@@ -41,7 +41,9 @@ _KEPT_LINE = b"#\t"
 _END = b"# idealrank-baseline-end"  # the last line
 _TAIL = 1 << 16  # bytes in which the last line is looked for
 _WRITER = "`idealrank gate --update-baseline`"
-_RESTORE = "restore the file, for example from git, or create the baseline again"
+_RESTORE = (
+    f"restore the file, for example from git; or delete it, and create it again with {_WRITER}: its series and accepted drops are lost then"
+)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # editors put one in front
 _LONGEST = 1 << 20  # of a first line that is looked at
 
@@ -100,6 +102,9 @@ class BaselineRecord:
         The runs of the file, in its order: the last accepted one first.
     series : Series
         State of the series.
+    origin : str or None
+        Of a state in a folder: `content_hash` of the baseline file with which the series began, empty if there was none. None of a
+        baseline file, and of states of earlier versions.
 
     Examples
     --------
@@ -120,6 +125,7 @@ class BaselineRecord:
     content: str | None = None
     kept: tuple[KeptRun, ...] = ()
     series: Series = field(default_factory=Series)
+    origin: str | None = None
 
     def as_deep_as(self, other: "BaselineRecord") -> "BaselineRecord":
         """Return a baseline whose lists are at least as deep as another's, so that the same measures apply."""
@@ -155,7 +161,7 @@ def _knows_length(measure: Measure) -> bool:
     return discount is not None and make_discount(discount).by_length
 
 
-_LATER = ("content", "kept", "series")  # fields that files of schema 1 may lack
+_LATER = ("content", "kept", "series", "origin")  # fields that files of earlier versions may lack
 _ALWAYS = tuple(one.name for one in fields(BaselineRecord) if one.name not in _LATER)
 
 
@@ -356,17 +362,17 @@ def _record(source: Source) -> BaselineRecord | None:
     try:
         said: Any = json.loads(line)
     except (ValueError, RecursionError):
-        raise FileFormatError(source.path, 1, "a damaged first line of a baseline", expected, "create the baseline again") from None
+        raise FileFormatError(source.path, 1, "a damaged first line of a baseline", expected, _RESTORE) from None
     schema = said.get("schema") if isinstance(said, dict) else None
     if isinstance(schema, int) and schema > SCHEMA:
-        hint = "update idealrank, or create the baseline again with this version"
+        hint = f"update idealrank, or {_RESTORE}"
         raise FileFormatError(source.path, 1, f"a baseline of schema {schema}", f"{SCHEMA} or less", hint)
     if not isinstance(said, dict):
-        raise FileFormatError(source.path, 1, "a damaged first line of a baseline", expected, "create the baseline again")
+        raise FileFormatError(source.path, 1, "a damaged first line of a baseline", expected, _RESTORE)
     try:
         record = _checked({name: said.get(name) for name in _LATER} | {name: said[name] for name in _ALWAYS})
     except (KeyError, TypeError, ValueError, OverflowError, OptionError):
-        raise FileFormatError(source.path, 1, "an incomplete first line of a baseline", expected, "create the baseline again") from None
+        raise FileFormatError(source.path, 1, "an incomplete first line of a baseline", expected, _RESTORE) from None
     if record.schema >= _SCHEMA_OF_CHECKSUMS and said.get("checksum") != _checksum(said, bytes(source.data).partition(b"\n")[2]):
         raise FileFormatError(
             source.path, 1, "a checksum of other lines: the file was edited or cut", f"the file as {_WRITER} left it", _RESTORE
@@ -422,7 +428,7 @@ def refuse_unreadable(written: Path, path: str, record: BaselineRecord) -> None:
 def _checked(said: dict[str, Any]) -> BaselineRecord:
     for name in ("name", "version", "convention", "fingerprint"):
         _expect(isinstance(said[name], str))
-    _expect(all(said[name] is None or isinstance(said[name], str) for name in ("run", "content")))
+    _expect(all(said[name] is None or isinstance(said[name], str) for name in ("run", "content", "origin")))
     _expect(said["depth"] is None or (type(said["depth"]) is int and said["depth"] > 0))
     _expect(type(said["schema"]) is int and isinstance(said["means"], dict) and isinstance(said["judgments"], list))
     said["means"] = {text: None if mean is None else float(mean) for text, mean in said["means"].items()}
@@ -466,6 +472,12 @@ def read_baseline(path: str, name: str, notes: Notes) -> tuple[Run, BaselineReco
     return read_trec_run([source], name), record
 
 
+def content_hash(path: str, notes: Notes) -> str:
+    """SHA-256 of a file, uncompressed and however its lines end, in hexadecimal digits."""
+    (source,) = open_sources(path, notes)
+    return hashlib.sha256(_with_plain_ends(bytes(source.data))).hexdigest()
+
+
 def lines_of_kept(path: str, record: BaselineRecord, notes: Notes) -> list[bytes]:
     """TREC lines of every run of a baseline file, in the order of its record.
 
@@ -479,7 +491,7 @@ def lines_of_kept(path: str, record: BaselineRecord, notes: Notes) -> list[bytes
     starts = [number for number, line in enumerate(lines) if line.startswith(_KEPT)]
     if len(starts) + 1 != len(record.kept):
         expected = f"{len(record.kept)} runs, as the first line says"
-        raise FileFormatError(path, 1, f"a baseline of {len(starts) + 1} runs", expected, "create the baseline again")
+        raise FileFormatError(path, 1, f"a baseline of {len(starts) + 1} runs", expected, _RESTORE)
     plain = [line for line in lines[: starts[0] if starts else None] if not line.startswith((b"#", _BYTE_ORDER_MARK))]
     ends = [*starts[1:], len(lines)] if starts else []
     kept = [lines[start + 1 : end] for start, end in zip(starts, ends, strict=True)]
@@ -487,7 +499,7 @@ def lines_of_kept(path: str, record: BaselineRecord, notes: Notes) -> list[bytes
         return [b"".join(map(_with_tabs, plain)), *map(_from_comments, kept)]
     except ValueError:
         expected = "lines 'QUERY Q0 DOCUMENT RANK SCORE TAG', and '# QUERY DOCUMENT SCORE' in comments"
-        raise FileFormatError(path, 1, "a damaged run", expected, "create the baseline again") from None
+        raise FileFormatError(path, 1, "a damaged run", expected, _RESTORE) from None
 
 
 def _with_tabs(line: bytes) -> bytes:

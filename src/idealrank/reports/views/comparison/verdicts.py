@@ -190,25 +190,33 @@ def mark_of_check(check: "Check", gated: "Gated") -> VerdictMark:
     >>> [mark_of_check(check, gated).word for check in gated.checks]
     ['passed', 'companion']
     """
-    withheld = _withheld(check, gated)
+    found = mark(state_of_check(check, gated))
     if not check.decides:
-        if withheld:
-            return mark(f"companion, {mark(withheld).word}")
+        if found.case == "skipped":
+            return mark(f"companion, {found.word}")
         return mark("companion" if check.passed else "companion, would fail")
-    found = mark(withheld or check.outcome)
     shown = found if check.outcome == TOO_FEW else replace(mark(check.outcome), word=found.word)
     return shown if check.passed else _as_accepted(shown, gated)
 
 
-def _withheld(check: "Check", gated: "Gated") -> str:
-    """State of a check whose answer is withheld; empty where it is not, or where the runs do not join the judgments."""
-    if gated.mismatches:
-        return ""
+def state_of_check(check: "Check", gated: "Gated") -> str:
+    """Name what a check found, whatever the policy makes of it; its outcome unless the answer is withheld.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> run = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> gated = ir.gate(run, run)
+    >>> state_of_check(gated.checks[0], gated)
+    'passed'
+    """
+    if gated.mismatches:  # values say nothing, so that nothing is withheld
+        return check.outcome
     if not check.carried:
         return TOO_FEW
     # A stored gate has no grades of the judge; only a judge withholds an answer that the judgments support.
     by_judge = check.is_contradicted(gated.policy.alpha) or check.outcome == TOO_FEW
-    return CONTRADICTED if by_judge else ""
+    return CONTRADICTED if by_judge else check.outcome
 
 
 def mark_of_contract(kept: "KeptContract", gated: "Gated") -> VerdictMark:
@@ -360,6 +368,19 @@ def caution_mark(row: "Difference | Slice") -> str:
     """
     cautioned = isinstance(row, Difference) and (many_unjudged(row) or not row.error_rate_known)
     return CAUTION if cautioned else ""
+
+
+def caution_mark_of_check(check: "Check") -> str:
+    """Return the mark of a check of a gate whose error rate is not known.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> run = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> caution_mark_of_check(ir.gate(run, run).checks[0])
+    ''
+    """
+    return "" if check.error_rate_known else CAUTION
 
 
 def counts_unlabelled(row: Difference) -> bool:

@@ -4,8 +4,8 @@ from idealrank.analysis.gate import Check, Gated
 from idealrank.analysis.gate.outcome import QueryDrop
 from idealrank.reports.table.cells import Cell, Column, Table, Tone, number_cell, p_cell
 from idealrank.reports.table.text import clipped
-from idealrank.reports.views.comparison.verdicts import IDENTICAL, is_identical, mark_of_check
-from idealrank.reports.views.gate.sentences import COMPANION
+from idealrank.reports.views.comparison.verdicts import IDENTICAL, caution_mark_of_check, is_identical, mark_of_check
+from idealrank.reports.views.gate.sentences import COMPANION, RATE_MARKED
 
 _NAME = 24
 _TEXT = 60  # letters of a query that fell
@@ -37,7 +37,8 @@ def checks_table(gated: Gated, places: int, *, clip: int | None = _NAME) -> Tabl
         Column("detectable", "number", lambda check: number_cell(check.detectable, places, tone="quiet")),
         Column("verdict", cell=lambda check: _verdict(check, gated)),
     ]
-    notes = () if all(check.decides for check in gated.checks) else (COMPANION,)
+    notes = [] if all(check.decides for check in gated.checks) else [COMPANION]
+    notes += [RATE_MARKED] if any(map(caution_mark_of_check, gated.checks)) else []
     return Table.of(columns, gated.checks, notes=notes)
 
 
@@ -57,7 +58,7 @@ def _verdict(check: Check, gated: Gated) -> Cell:
     # Equal values pass, unless a strict gate has too few queries: then its verdict matters more.
     same = check.decides and is_identical(check) and not shut
     verdict = IDENTICAL if same else mark_of_check(check, gated).word
-    return Cell(verdict, strong=check.decides and not check.passed, tone=tone)
+    return Cell(verdict, mark=caution_mark_of_check(check), strong=check.decides and not check.passed, tone=tone)
 
 
 def with_worst(gated: Gated) -> list[Check]:

@@ -31,8 +31,10 @@ from idealrank.reports.views.conventions import cautioned, design_phrases, parag
 from idealrank.reports.views.gate.check_tables import checks_table, with_worst, worst_table
 from idealrank.reports.views.gate.sentences import (
     ANCHORED,
+    counts_by_state,
     failed,
     families,
+    few_flips,
     gate_places,
     hidden_drop,
     is_anchored,
@@ -152,7 +154,8 @@ def verdict(gated: Gated, places: int = USUAL) -> str:
         return f"The gate is open, {_as_asked(gated, doubtful)}: {_size(gated, doubtful, places)}."
     contracts = f"{counted(len(broken), 'contract')} broken" if broken else ""
     if checks:
-        besides = [f"{counted(len(checks) - 1, 'other check')} failed" if len(checks) > 1 else "", contracts]
+        further = "other check" if len(checks) == 2 else "other checks"
+        besides = [*counts_by_state(gated, checks[1:], further), contracts]
         start = f"The gate is closed{_why_closed(gated, checks[0], places)}"
     else:
         besides = []
@@ -378,6 +381,8 @@ def seen_text(gated: Gated, places: int) -> list[str]:
     by = f" by {check.measure}" if len(gated.checks) > 1 else ""
     if check.detectable == math.inf or check.bound == math.inf * check.direction:
         passes = ": this gate passes every run" if gated.passed else ""
+        if flips := few_flips(check):
+            return [f"{flips} {gated.policy.alpha:.2g}{by}{passes}."]
         if gated.weighted:
             return [f"The queries count as too few of equal weight to give a detectable {_drop(check)}{by}."]
         return [f"{counted(check.n, 'query is', 'queries are')} too few to show any {_drop(check)}{by}, however large{passes}."]

@@ -9,7 +9,7 @@ from typing import Any
 from idealrank.analysis.gate.outcome import Check, Gated, KeptContract, QueryDrop
 from idealrank.reports.table.digits import USUAL, number
 from idealrank.reports.views.comparison.phrases import sentence
-from idealrank.reports.views.comparison.verdicts import RATE_UNKNOWN, VerdictMark, mark, mark_of_check, mark_of_contract
+from idealrank.reports.views.comparison.verdicts import RATE_UNKNOWN, VerdictMark, mark, mark_of_check, mark_of_contract, state_of_check
 from idealrank.reports.views.conventions import cautioned
 from idealrank.reports.views.gate.sentences import (
     ANCHORED,
@@ -69,7 +69,8 @@ def gate_junit(gated: Gated) -> Iterator[str]:
     for name, phrase in gated.mismatches.items():
         _case(suite, mark("failed"), ("judgments", name, "mismatch"), phrase, f"run {name} {phrase}")
     for check in gated.checks:
-        named = (check.baseline, check.measure, "drop")
+        state = state_of_check(check, gated)
+        named = (check.baseline, check.measure, "drop" if state == "failed" else mark(state).word)
         message = _message(gated, _reason(gated, check), passed=check.passed or not check.decides)
         _case(suite, mark_of_check(check, gated), named, message, _numbers(gated, check))
     for kept in gated.contracts:
@@ -115,8 +116,8 @@ def _properties(gated: Gated) -> dict[str, str]:
 
 
 def _message(gated: Gated, said: str, *, passed: bool) -> str:
-    """A message of a case; first comes the acceptance of what closed the gate."""
-    return said if passed or gated.acceptance is None else f"{gated.acceptance.headline} {sentence(said)}"
+    """A message of a case; first comes the acceptance of what closed the gate. Ids stay as they are, so nothing is capitalised."""
+    return said if passed or gated.acceptance is None else f"{gated.acceptance.headline} {said}"
 
 
 def _reason(gated: Gated, check: Check) -> str:

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from idealrank.analysis.gate.outcome import NOT_CARRIED, Check, Gated, KeptContract, QueryDrop
 from idealrank.reports.table.digits import number, p_text
 from idealrank.reports.table.forms import entity, escaped
-from idealrank.reports.views.comparison.verdicts import mark_of_check, mark_of_contract
+from idealrank.reports.views.comparison.verdicts import caution_mark_of_check, mark_of_check, mark_of_contract
 from idealrank.reports.views.conventions import cautioned, title, unanswered, warned
 from idealrank.reports.views.gate.sentences import (
     ANCHORED,
     COMPANION,
+    RATE_MARKED,
     could_see,
     demand,
     failed,
@@ -150,6 +151,8 @@ def _body(gated: Gated, places: int) -> Iterator[tuple[str, str]]:
             yield _check_row(gated, check, places), ""
         if not all(check.decides for check in ordered):
             yield f"\n<sub>{plain(COMPANION)}</sub>\n", ""
+        if any(map(caution_mark_of_check, ordered)):
+            yield f"\n<sub>{plain(RATE_MARKED)}</sub>\n", ""
         if any(map(is_anchored, ordered)):
             yield f"\n<sub>{plain(ANCHORED)}</sub>\n", ""
     if contracts:
@@ -166,7 +169,8 @@ def _check_row(gated: Gated, check: Check, places: int) -> str:
     means += [number(value, places, signed=True) for value in (check.difference, check.bound)]
     means += [p_text(check.p_corrected), p_text(check.p_two_sided)]
     word = mark_of_check(check, gated).word
-    named = [f"**{word}**" if check.decides and not check.passed else word, code(check.measure), code(check.baseline)]
+    shown = f"**{word}**" if check.decides and not check.passed else word
+    named = [f"{shown}{caution_mark_of_check(check)}", code(check.measure), code(check.baseline)]
     why = _why(gated, check, places)  # where the judgments do not carry it, the rest of the sentence stands above the table
     why = why if check.carried else f"{why.partition(NOT_CARRIED)[0]}{NOT_CARRIED}"
     return _row([*named, *means, visible(check, places), unjudged(check), plain(why, _WHY)])

@@ -1,6 +1,7 @@
 """Sentences that every output of a gate shares: the verdict, its numbers, and the detectable drop."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable
 
 from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY
@@ -11,10 +12,12 @@ from idealrank.reports.table.text import clipped
 from idealrank.reports.views.comparison.label_phrases import label_clause, one_sided_step, one_sided_why
 from idealrank.reports.views.comparison.phrases import IN_PYTHON, Asked, Phrases, tipping_text, unknown_text, why_too_few
 from idealrank.reports.views.comparison.phrases import next_step as judging_step
-from idealrank.reports.views.comparison.verdicts import is_identical
+from idealrank.reports.views.comparison.verdicts import CAUTION, CONTRADICTED, RATE_UNKNOWN, is_identical, mark, state_of_check
+from idealrank.stats.comparison import FEW_FLIPS
 
 COMPANION = "companion: cannot fail the gate without --also MEASURE"
 ANCHORED = "anchor: the run with which the baseline file was made, against the mean of this run and the last accepted ones"
+RATE_MARKED = f"{CAUTION} {RATE_UNKNOWN}"
 _NAME = 60
 _NAMED = 6
 _RULED_OUT = Phrases(
@@ -300,8 +303,7 @@ def subject_of(gated: Gated, check: Check, shown: Callable[[str], str] = one_lin
     >>> subject_of(found, found.checks[0])
     'run'
     """
-    run = shown(gated.run)
-    return f"the mean of {run} and the last accepted runs" if is_anchored(check) else run
+    return check.subject(shown(gated.run))
 
 
 def replaceable(gated: Gated) -> list[str]:
@@ -329,17 +331,34 @@ def verdict(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
     'The gate is closed: run must not replace run (2) (1 of 1 check failed)'
     """
     place = f"replace {names(replaceable(gated), shown)}" if gated.baselines else "become the first baseline"
-    of_checks = f"of {counted(len(gated.deciding), 'check')}"
     if gated.outcome == TOO_FEW:
-        return f"Too few judgments to say whether {shown(gated.run)} may {place} ({len(short_of_judgments(gated))} {of_checks})"
+        short = short_of_judgments(gated)
+        by_judge = bool(short) and state_of_check(short[0], gated) == CONTRADICTED
+        doubt = "People and the judge disagree on" if by_judge else "Too few judgments to say"
+        return f"{doubt} whether {shown(gated.run)} may {place} ({len(short)} of {counted(len(gated.deciding), 'check')})"
     about = f"{shown(gated.run)} {'may' if gated.passed else 'must not'} {place}"
     if gated.passed:
         return f"The gate is open: {about}"
     checks, contracts = failed(gated)
     why = [f"it {phrase.partition(';')[0]}" for phrase in gated.mismatches.values()]
-    why += [f"{len(checks)} {of_checks} failed"] if checks else []
+    why += counts_by_state(gated, checks, f"of {counted(len(gated.deciding), 'check')}")
     why += [f"{len(contracts)} of {counted(len(gated.contracts), 'contract')} broken"] if contracts else []
     return f"The gate is closed: {about} ({', '.join(why)})"
+
+
+def counts_by_state(gated: Gated, checks: Iterable[Check], of_checks: str) -> list[str]:
+    """Count checks by what they found, in the words of the verdict column.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> found = ir.gate(one, one)
+    >>> counts_by_state(found, found.checks, "of 1 check")
+    ['1 of 1 check passed']
+    """
+    found = Counter(mark(state_of_check(check, gated)).word for check in checks)
+    return [f"{number} {of_checks}{' with' if word == TOO_FEW else ''} {word}" for word, number in found.items()]
 
 
 def visible(check: Check, places: int = USUAL) -> str:
@@ -359,10 +378,24 @@ def visible(check: Check, places: int = USUAL) -> str:
     if math.isnan(drop):
         return f"unknown: {check.detectable_reason}"
     if drop == math.inf:
-        return "none: too few queries"
+        return f"none: {few_flips(check) or 'too few queries'}"
     if drop == -math.inf:
         return "any: only equal values can pass"
     return number(drop, places) if drop > 0 else f"any, and an improvement below {number(-drop, places)}"
+
+
+def few_flips(check: Check) -> str:
+    """Say that no p value of the sign flips is as small as the level of a check; empty if some are.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> few_flips(ir.gate(one, one).checks[0])
+    ''
+    """
+    reason = check.detectable_reason or ""
+    return reason if reason.endswith(FEW_FLIPS) else ""
 
 
 def unjudged(check: Check) -> str:
@@ -397,14 +430,17 @@ def could_see(gated: Gated, shown: Callable[[str], str] = one_line, places: int 
     places = gate_places(gated) if places is None else places
     against = " against {}" if len(gated.baselines) > 1 else ""
     first = gated.deciding[:_NAMED]
-    phrases = [f"{shown(check.measure)}{against.format(shown(check.baseline))} {visible(check, places)}" for check in first]
+    phrases = []
+    for check in first:
+        whose = f" of {subject_of(gated, check, shown)}" if is_anchored(check) else ""
+        phrases.append(f"{shown(check.measure)}{whose}{against.format(shown(check.baseline))} {visible(check, places)}")
     more = [f"and so on for {len(gated.deciding) - _NAMED} more"] if len(gated.deciding) > _NAMED else []
     below = " Smaller drops may be missed." if any(math.isfinite(check.detectable) for check in gated.deciding) else ""
     return f"True drop that would be found 80% of the time: {'; '.join([*phrases, *more])}.{below}"
 
 
 def failed(gated: Gated) -> tuple[list[Check], list[KeptContract]]:
-    """Checks and contracts that closed the gate.
+    """Checks and contracts that closed the gate; checks whose answer is withheld come last.
 
     Examples
     --------
@@ -414,7 +450,9 @@ def failed(gated: Gated) -> tuple[list[Check], list[KeptContract]]:
     >>> [check.measure for check in failed(ir.gate(bad, good))[0]]
     ['RR']
     """
-    return [check for check in gated.deciding if check.outcome == "failed"], [kept for kept in gated.contracts if not kept.passed]
+    checks = [check for check in gated.deciding if check.outcome == "failed"]
+    checks.sort(key=lambda check: state_of_check(check, gated) != "failed")
+    return checks, [kept for kept in gated.contracts if not kept.passed]
 
 
 def short_of_judgments(gated: Gated) -> list[Check]:
@@ -460,7 +498,7 @@ def method(gated: Gated) -> str:
 
 
 def rule_text(gated: Gated) -> str:
-    """The policy as a sentence, and the place of this look in its series.
+    """The policy as a sentence, the place of this look in its series, and the queries held out.
 
     Examples
     --------
@@ -469,10 +507,13 @@ def rule_text(gated: Gated) -> str:
     >>> rule_text(ir.gate(one, one))
     'no drop is significant (one-sided, alpha 0.05)'
     """
-    if gated.series is None or gated.policy.strict:
-        return gated.policy.asked
-    begins = "" if gated.checks else ", from the next run on"
-    return f"{gated.policy.asked}{begins}; {gated.series.sentence}"
+    phrases = [gated.policy.asked]
+    if gated.series is not None and not gated.policy.strict:
+        begins = "" if gated.checks else ", from the next run on"
+        phrases = [f"{gated.policy.asked}{begins}", gated.series.sentence]
+    if gated.holdout:
+        phrases.append(f"{gated.held_out:,} of {gated.n_queries:,} queries held out (share {gated.holdout:g})")
+    return "; ".join(phrases)
 
 
 def unseen(gated: Gated) -> list[str]:
