@@ -123,7 +123,7 @@ def test_a_figure_is_a_page_or_a_specification(say: Say, many: Path) -> None:
     assert "connect-src" in page or "default-src 'none'" in page
     spec = json.loads((many / "choice.json").read_text(encoding="utf-8"))
     assert len(spec["data"]["values"]) == 4
-    assert len(spec["vconcat"][1]["hconcat"]) == 3
+    assert len(spec["vconcat"][1]["hconcat"]) == 2
 
 
 def test_a_figure_without_the_extra_is_refused_before_anything_is_read(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,9 +85,9 @@ def test_every_pair_is_shown_on_request_and_stands_in_json_and_csv(say: Say, sev
     assert "splade against bm25" not in short
     assert "splade against bm25\n" in long
     assert len(record["pairs"]) == len(rows) == 21
-    assert table.count("\n| ") == 1 + 21
+    assert table.count("\n| ") == 2 + 21  # below a sentence: the head, its rule, and the pairs
     assert record["groups"]["AP"]["top"][0] == "fusion"
-    assert long.startswith("By AP, fusion ")
+    assert "\n\nBy AP, fusion " in long
 
 
 def test_the_map_says_what_the_verdicts_say(say: Say, seven: Path) -> None:

@@ -29,7 +29,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         record = Record(notes=("seen",), tags=("main",), command="idealrank evaluate q r", commit="0" * 40, dirty=False)
         key = store.add(ir.evaluate(QRELS, RUN, MEASURES, CONVENTION), hits=hits, record=record)
         store.export_file(key, folder / "one.zip")
-    assert set(Archive.read(folder / "one.zip").files) == {"queries", "values", "scored", "missing", "texts", "hits"}
+    assert set(Archive.read(folder / "one.zip").files) == {"queries", "values", "scored", "missing", "texts", "hits", "coverage"}
     return folder / "one.zip", key
 
 

@@ -203,11 +203,12 @@ def _check_measure_coverage(content: bytes, texts: Sequence[str], n_queries: int
         name = f"coverage of {shown(text)}"
         if not isinstance(counts, dict) or not {"scored", "no_relevant"} <= set(counts) <= _MEASURE_COUNTS:
             raise _refused(shown(repr(counts)), name, "numbers of queries, scored and no_relevant among them")
+        has_places = "unanswerable" in counts
         places = counts.pop("unanswerable", None)
         for part, count in counts.items():
             if type(count) is not int or not 0 <= count <= n_queries:
                 raise _refused(shown(repr(count)), f"{name}.{part}", f"0 to {n_queries:,}")
-        if places is None:
+        if not has_places:
             continue
         are_places = isinstance(places, list) and all(type(place) is int and 0 <= place < n_queries for place in places)
         if not are_places or len(set(places)) != len(places) or len(places) != counts["no_relevant"]:
