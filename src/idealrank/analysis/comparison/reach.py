@@ -153,10 +153,11 @@ class Reach:
         return ~shown_by_both(self.a, self.b), ~shown_by_both(self.b, self.a)
 
     def _rates(self, side: Places, alone: BoolArray, own: BoolArray) -> RunRates:
-        worth = side.weight * self.gain[side.rank] if side.linear else side.weight
-        # Where its own unjudged documents add nothing, a run has those that both show, which count where ranks differ.
-        at = own if worth[own].any() else np.ones(own.size, np.bool_)
-        worth_by_rank = np.bincount(side.rank[at], weights=worth[at], minlength=self.gain.size).astype(np.float64, copy=False)
-        return RunRates(
-            side=side, alone=alone, own=own, at=at, worth_by_rank=worth_by_rank, n_queries=self.n_queries
-        )  # fmt: skip
+        at, ranks = own, side.rank[own]
+        worth = self.worth(side, own) if side.linear else side.weight[own]
+        if not worth.any():
+            # Where its own unjudged documents add nothing, a run has those that both show, which count where ranks differ.
+            at, ranks = np.ones(own.size, np.bool_), side.rank
+            worth = self.worth(side, at) if side.linear else side.weight
+        worth_by_rank = np.bincount(ranks, weights=worth, minlength=self.gain.size).astype(np.float64, copy=False)
+        return RunRates(side=side, alone=alone, own=own, at=at, worth_by_rank=worth_by_rank, n_queries=self.n_queries)
