@@ -103,7 +103,7 @@ def test_corrected_means_are_those_of_ppi_python(seed: int, weight: float | None
     others = np.setdiff1d(np.arange(human.size), chosen)
     data = (human[chosen], judge[chosen], judge[others])
 
-    found = correct(*data, weight, quantile="z", ddof=0)
+    found = correct(*data, weight, tuning="ppi++", quantile="z", ddof=0)
 
     expected = ppi.ppi_mean_pointestimate(*data, lam=weight)
     assert found.estimate == pytest.approx(float(np.squeeze(expected)), abs=1e-12)
@@ -122,7 +122,7 @@ def test_corrected_means_are_those_of_truescore(by_query: bool) -> None:
     expected = truescore.ppi_estimate(judge, human[chosen], chosen, clusters=clusters if by_query else None)
 
     groups = (clusters[chosen], clusters[others]) if by_query else None
-    found = correct(human[chosen], judge[chosen], judge[others], clusters=groups, quantile="t" if by_query else "z")
+    found = correct(human[chosen], judge[chosen], judge[others], clusters=groups, tuning="ppi++", quantile="t" if by_query else "z")
 
     assert (found.estimate, found.weight) == pytest.approx((expected.point, expected.lambda_), abs=1e-12)
     assert found.interval == pytest.approx((expected.low, expected.high), abs=1e-9)

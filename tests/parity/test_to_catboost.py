@@ -9,6 +9,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.integrations.catboost import eval_function
+from idealrank.training.configuration import DEFAULT_CONVENTION
 from tests.cli.terminal import idealrank
 
 pytestmark = pytest.mark.peers
@@ -71,11 +72,13 @@ def test_train_reports_what_evaluate_reports_of_the_model_it_wrote(tmp_path: Pat
     (tmp_path / "ranker.json").write_text(json.dumps(config), encoding="utf-8")
     said = idealrank("train", "ranker.json", cwd=tmp_path)
     assert said.code == 0, said.err
-    assert "under convention catboost" in said.out
+    assert f"under convention {DEFAULT_CONVENTION}" in said.out
     assert said.err == ""
     report, curve = (json.loads((out / f"{name}.json").read_text()) for name in ("evaluation", "curve"))
-    again = ir.evaluate(config["data"]["test"], str(out / "test.run"), texts, "catboost").mean()
+    again = ir.evaluate(config["data"]["test"], str(out / "test.run"), texts, DEFAULT_CONVENTION).mean()
     assert {text: found["mean"] for text, found in report["measures"].items()} == dict(again)
+    own = ir.evaluate(config["data"]["test"], str(out / "test.run"), texts, "catboost").mean()
+    assert {text: found["own"]["mean"] for text, found in report["measures"].items()} == dict(own)
     values = curve["curves"]["valid"]["nDCG@5"]
     assert values[curve["best_round"] - 1] == max(values)
     assert len(values) - curve["best_round"] == 3  # it stopped where the measure of idealrank had not improved for three rounds
