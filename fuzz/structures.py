@@ -36,7 +36,7 @@ from idealrank.io.lint import lint
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "build" / "fuzz" / "structures"
 PATIENCE = 20  # seconds that a case may take
-MEMORY = 2 << 30  # bytes of address space that cases may take beyond those of an idle process
+MEMORY = 2 << 30  # bytes of address space that cases may use, on top of what an idle process uses
 
 
 class Fields(list[tuple[str, Any]]):
@@ -382,7 +382,7 @@ def give_up(_number: int, _frame: object) -> NoReturn:
 
 
 def run_case(seed: int, kind: str, number: int, folder: Path) -> str:
-    """What is wrong with how a case ended; nothing if it ended well."""
+    """Run a case, and return why it ended badly; an empty text if it ended well."""
     rng = random.Random(f"{seed} {kind} {number}")
     path = write_case(kind, folder, rng)
     for read in readings(path, kind, rng):

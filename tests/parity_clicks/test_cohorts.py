@@ -48,7 +48,7 @@ def normal(found: Effect) -> tuple[float, float]:
 
 
 def numbers(found: Effect) -> dict[str, float]:
-    """What the peers say, with the normal distribution in place of Student's."""
+    """Return our results in the form of the peers, which use the normal distribution instead of Student's."""
     low, high = normal(found)
     p = 2 * stats.norm.sf(abs(found.difference) / found.standard_error)
     return {"control": found.mean_a, "treatment": found.mean_b, "effect": found.difference, "low": low, "high": high, "p": p}

@@ -130,21 +130,7 @@ def read_log(path: Paths, *, columns: Mapping[str, str] | None = None, cohorts: 
 
 
 def log_columns(text: str, fields: Sequence[LogField], option: str = "--columns") -> dict[str, str] | None:
-    """Column names by role of these fields, as the command line takes them; None for an empty text.
-
-    Parameters
-    ----------
-    text : str
-        ``ROLE=NAME,...``.
-    fields : sequence of LogField
-        Fields of the file.
-    option : str
-        The option that has it, for messages.
-
-    Raises
-    ------
-    OptionError
-        A part is not ``ROLE=NAME``, or a role is unknown or occurs twice.
+    """Column names by the roles of some fields, as `parse_roles` reads them; None for an empty text.
 
     Examples
     --------

@@ -242,7 +242,7 @@ def lines_with_record(record: BaselineRecord, runs: Sequence[bytes]) -> bytes:
     below = b"".join([first, *kept, _END + b"\n"])
     said = asdict(record)
     text = _json_text(said | {"checksum": _checksum(said, below)})
-    # Without blanks the line has too few fields to be anybody's result.
+    # Without blanks, the line has too few fields for a reader of TREC lines to take it for a result.
     return _MARK + text.replace(" ", "\\u0020").encode("ascii") + b"\n" + below
 
 
