@@ -87,6 +87,28 @@ def test_a_verdict_of_few_queries_has_no_known_error_rate(n: int) -> None:
     assert found["P@1"].reversed().error_rate_known is False
 
 
+def test_of_clustered_queries_the_clusters_count() -> None:
+    """Four hundred queries are enough, and eighty clusters are not: the rule and its sentence count the same units."""
+    a, b = without_losses(400)
+    clusters = {query: place // 5 for place, query in enumerate(sorted(a.queries))}
+    said = "b against a by P@1 is not known, for the clusters of 400 queries may lack rare large differences; use 200 clusters or more."
+    assert ir.compare(a, b).cautions == ()
+    assert ir.compare(a, b, clusters=clusters).cautions[-1] == f"The error rate of the verdict on {said}"
+    assert "for the clusters of 400 queries may lack" in ir.gate(a, b, clusters=clusters).cautions[-1]
+
+
+def test_slices_of_clustered_queries_count_their_clusters() -> None:
+    """Each slice has 400 queries; without clusters they are enough, and its 80 clusters are not, nor are all 160."""
+    a, b = without_losses(800)
+    ordered = sorted(a.queries)
+    slices = {query: f"s{place // 400}" for place, query in enumerate(ordered)}
+    clusters = {query: place // 5 for place, query in enumerate(ordered)}
+    assert ir.compare(a, b, slices=slices).cautions == ()
+    said = [text for text in ir.compare(a, b, clusters=clusters, slices=slices).cautions if "2 slices" in text]
+    assert len(said) == 1
+    assert "all 160 clusters together may lack rare large differences; use 200 or more" in said[0]
+
+
 def test_enough_queries_or_a_bound_of_rare_losses_make_the_error_rate_known() -> None:
     many, large = without_losses(200), without_losses(50, gain=0.3)
     assert ir.compare(*many)["P@1"].error_rate_known

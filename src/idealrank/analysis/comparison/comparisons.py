@@ -341,7 +341,7 @@ class Comparison(WithWarnings):
         unknown = {
             f"{pair.b} against {pair.a} by {row.measure}": (row.skewness, row.n) for pair, row in self.rows() if not row.error_rate_known
         }
-        return skew_cautions(unknown)
+        return skew_cautions(unknown, clustered=self.method.clustered)
 
     def rows(self) -> Iterator[tuple[Pair, Difference]]:
         """Return every difference with its pair."""

@@ -71,35 +71,37 @@ def scale_note(margin: AppliedMargin, n: int, name: str = "margin") -> str:
     )
 
 
-def skew_caution(verdict: str, skew: float, n: int) -> str:
+def skew_caution(verdict: str, skew: float, n: int, *, clustered: bool = False) -> str:
     """Return that a verdict has no known error rate, since n queries may lack rare large differences.
 
-    `verdict` names the runs and the measure, and `skew` is the skewness of the differences.
+    `verdict` names the runs and the measure, and `skew` is the skewness of the differences. Of clustered
+    queries, the clusters count, which are fewer.
 
     Examples
     --------
     >>> skew_caution("b against a by RR", 0.1, 50)
     'The error rate of the verdict on b against a by RR is not known, for 50 queries may lack rare large differences; use 200 or more.'
+    >>> skew_caution("b against a by RR", 0.1, 500, clustered=True)[65:]
+    'for the clusters of 500 queries may lack rare large differences; use 200 clusters or more.'
     >>> skew_caution("b against a by RR", -3.9, 250)
     'The error rate of the verdict on b against a by RR is not known, for the differences are skewed (-3.9); use 381 queries or more.'
     """
-    needed = queries_for_skew(skew, n)
-    if n < queries_for_skew(0.0, n):
-        why = f"{_queries(n)} may lack rare large differences; use {needed:,} or more"
-    elif n < needed:
-        why = f"the differences are skewed ({skew:.2g}); use {needed:,} queries or more"
+    if n < queries_for_skew(0.0, n) or clustered:
+        why = _too_few(n, queries_for_skew(skew, 0), clustered=clustered)
     else:
-        why = "so few clusters may lack rare large differences"
+        why = f"the differences are skewed ({skew:.2g}); use {queries_for_skew(skew, n):,} queries or more"
     return f"The error rate of the verdict on {verdict} is not known, for {why}."
 
 
-def skew_cautions(verdicts: Mapping[str, tuple[float, int]]) -> list[str]:
+def skew_cautions(verdicts: Mapping[str, tuple[float, int]], *, clustered: bool = False) -> list[str]:
     """Return the caution of the verdicts without a known error rate, one for all; none without such verdicts.
 
     Parameters
     ----------
     verdicts : mapping of str to (float, int)
         Skewness and number of queries by verdict, as for `skew_caution`.
+    clustered : bool, default False
+        Whether the queries come in clusters.
 
     Examples
     --------
@@ -107,20 +109,22 @@ def skew_cautions(verdicts: Mapping[str, tuple[float, int]]) -> list[str]:
     ['The error rate of 2 verdicts is not known, for 40 queries may lack rare large differences; use 200 or more.']
     """
     if len(verdicts) < 2:
-        return [skew_caution(verdict, skew, n) for verdict, (skew, n) in verdicts.items()]
+        return [skew_caution(verdict, skew, n, clustered=clustered) for verdict, (skew, n) in verdicts.items()]
     fewest = min(n for _, n in verdicts.values())
-    needed = max(queries_for_skew(skew, n) for skew, n in verdicts.values())
-    return [
-        f"The error rate of {len(verdicts):,} verdicts is not known, for {_queries(fewest)} may lack rare large differences; "
-        f"use {max(needed, queries_for_skew(0.0, 0)):,} or more."
-    ]
+    needed = max(queries_for_skew(skew, 0) for skew, _ in verdicts.values())
+    return [f"The error rate of {len(verdicts):,} verdicts is not known, for {_too_few(fewest, needed, clustered=clustered)}."]
 
 
-def slice_skew_caution(verdicts: str, whole: tuple[float, int], sizes: list[int]) -> str:
+def _too_few(n: int, needed: int, *, clustered: bool) -> str:
+    of, unit = ("the clusters of ", " clusters") if clustered else ("", "")
+    return f"{of}{_queries(n)} may lack rare large differences; use {needed:,}{unit} or more"
+
+
+def slice_skew_caution(verdicts: str, whole: tuple[float, int], sizes: list[int], units: str = "queries") -> str:
     """Return that verdicts on slices have no known error rate, by the skewness over all queries; else empty.
 
     `verdicts` names the runs and the measure, `whole` has the skewness over all queries and their number, and `sizes` the queries of
-    the slices with a verdict.
+    the slices with a verdict. Of clustered queries the clusters are counted, and `units` says so.
 
     Examples
     --------
@@ -136,11 +140,11 @@ def slice_skew_caution(verdicts: str, whole: tuple[float, int], sizes: list[int]
         return ""
     count = f"{len(small)} slice" if len(small) == 1 else f"{len(small):,} slices"
     if n < queries_for_skew(0.0, n):
-        why = f"all {_queries(n)} together may lack rare large differences; use {needed:,} or more"
+        why = f"all {n:,} {units} together may lack rare large differences; use {needed:,} or more"
     else:
         why = (
             f"the differences of all queries are skewed ({skew:.2g}), "
-            f"and a slice of fewer than {needed:,} queries may lack the rare large ones"
+            f"and a slice of fewer than {needed:,} {units} may lack the rare large ones"
         )
     return f"The error rate of the verdicts on {count}, {verdicts}, is not known: {why}."
 

@@ -161,19 +161,24 @@ def compare(
     )
     compared = case.in_slices(comparison, membership, tell)
     compared = replace(compared, pairs=tuple(_unjoined(pair, apart) for pair in compared.pairs)) if apart else compared
-    return replace(compared, cautions=tuple(dict.fromkeys([*cautions, *_level_cautions(compared)])))
+    return replace(compared, cautions=tuple(dict.fromkeys([*cautions, *_level_cautions(compared, design, membership)])))
 
 
-def _level_cautions(comparison: Comparison) -> Iterator[str]:
+def _level_cautions(comparison: Comparison, design: Design, membership: "Membership | None") -> Iterator[str]:
     """Verdicts whose error rate is not known, or that these queries could not give: of margins, and of skewed differences."""
+    clustered = design.clusters is not None
     said = [caution for _, row in comparison.rows() for caution in row.level_cautions(comparison.method.largest_loss)]
     said += comparison.rate_cautions
     for pair in comparison.pairs:
         for row in pair.measures.values():
             sliced = () if row.slices is None else row.slices.rows
-            sizes = [one.n for one in sliced if one.verdict in ("better", "worse")]
-            verdicts = f"{pair.b} against {pair.a} by {row.measure}"
-            said.append(slice_skew_caution(verdicts, (row.skewness, row.n), sizes))
+            decided = [one for one in sliced if one.verdict in ("better", "worse")]
+            if membership is None or not decided:
+                continue
+            verdicts, whole, sizes = f"{pair.b} against {pair.a} by {row.measure}", row.n, [one.n for one in decided]
+            if clustered:
+                whole, sizes = design.n_units, [restricted(design, membership.within[one.name]).n_units for one in decided]
+            said.append(slice_skew_caution(verdicts, (row.skewness, whole), sizes, "clusters" if clustered else "queries"))
     return filter(None, said)
 
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -157,7 +158,8 @@ def gate(
         seed=seed if drawn else None, convention=evaluations[0].convention, weighted=weights is not None, clustered=clusters is not None,
         missing=missing_of(evaluation, sides, names), mismatches=apart,
         judgments=judged_by(evaluations, judgments), labels=rules.labels,
-        labels_from=declared.labels_from, series=series, cautions=with_level_cautions(cautions, checks, asked, names[0]),
+        labels_from=declared.labels_from, series=series,
+        cautions=with_level_cautions(cautions, checks, asked, names[0], clustered=clusters is not None),
     )  # fmt: skip
 
 
@@ -166,7 +168,9 @@ def _of_look(policy: Policy, series: Series | None) -> Policy:
     return policy if series is None or policy.strict else replace(policy, alpha=series.level)
 
 
-def with_level_cautions(cautions: Iterable[str], checks: Iterable[Check], policy: Policy, run: str) -> tuple[str, ...]:
+def with_level_cautions(
+    cautions: Iterable[str], checks: Iterable[Check], policy: Policy, run: str, *, clustered: bool = False
+) -> tuple[str, ...]:
     """Add what must be known of answers whose error rate is not known, or that these queries could not give.
 
     Examples
@@ -181,7 +185,7 @@ def with_level_cautions(cautions: Iterable[str], checks: Iterable[Check], policy
         for check in deciding
         if not check.error_rate_known
     }
-    return tuple(dict.fromkeys([*cautions, *of_margins, *skew_cautions(unknown)]))
+    return tuple(dict.fromkeys([*cautions, *of_margins, *skew_cautions(unknown, clustered=clustered)]))
 
 
 def _none_passes(checks: Iterable[Check]) -> tuple[Check, ...]:
@@ -262,9 +266,10 @@ def gate_beside(gated: Gated, judged: Sequence[Evaluation], people: Sequence[Eva
         for check in gated.checks
     )
     outcome = outcome_of(checks, gated.contracts)
-    former = with_level_cautions((), gated.checks, gated.policy, gated.run)
+    said_of = partial(with_level_cautions, policy=gated.policy, run=gated.run, clustered=gated.clustered)
+    former = said_of((), gated.checks)
     others = [caution for caution in gated.cautions if caution not in former]
-    cautions = with_level_cautions(others, checks, gated.policy, gated.run)
+    cautions = said_of(others, checks)
     return replace(gated, checks=checks, outcome=outcome, passed=outcome == "passed", cautions=cautions)
 
 
