@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 REPLICATES = 100
-MOST_STEPS = 1000
+MOST_STEPS = 5000
 Arrays = Mapping[str, Any]
 
 
