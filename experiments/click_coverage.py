@@ -11,6 +11,30 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from click_worlds import (
+    CLICKS,
+    DOCUMENTS,
+    GOES_ON,
+    LATER,
+    LOGGING,
+    MODEL,
+    NEW,
+    NOISE,
+    OLD,
+    OTHER,
+    RANKS,
+    RATES,
+    SEEN,
+    TARGET,
+    THIN,
+    TRUTH,
+    browsed_lists,
+    cut_lists,
+    decisions,
+    random_lists,
+    read_lists,
+    visits,
+)
 
 from idealrank.clicks import (
     DBN,
@@ -19,6 +43,7 @@ from idealrank.clicks import (
     SDBN,
     UBM,
     Cascade,
+    LoggedDCGDifference,
     Preference,
     Sessions,
     ab_effect,
@@ -65,18 +90,6 @@ def case(name: str, low: float = 0.93, high: float = 0.97, reason: str = "", *, 
 
 
 # --- single decisions: five actions of known rates ------------------------------------------------------------------------------
-
-RATES = np.array([0.1, 0.2, 0.3, 0.4, 0.5])
-LOGGING = 0.1 + 0.5 * np.array([0.5, 0.3, 0.1, 0.07, 0.03])
-THIN = 0.01 + 0.95 * np.array([0.5, 0.3, 0.1, 0.07, 0.03])
-TARGET, OTHER = np.array([0.05, 0.05, 0.1, 0.2, 0.6]), np.array([0.2, 0.2, 0.2, 0.2, 0.2])
-MODEL = np.array([0.3, 0.3, 0.3, 0.3, 0.3])
-TRUTH = float(TARGET @ RATES)
-
-
-def decisions(rng: np.random.Generator, n: int = 1000, logging: np.ndarray = LOGGING) -> tuple[np.ndarray, np.ndarray]:
-    actions = rng.choice(5, n, p=logging)
-    return rng.binomial(1, RATES[actions]).astype(float), actions
 
 
 def by_weights(rng: np.random.Generator, estimator: str, clip: float | None = None, **options: object) -> tuple[Interval, float]:
@@ -193,17 +206,6 @@ case("slates, iips, cascade users", 0.0, 0.93, "clicks depend on the document ab
 
 # --- DCG of a ranker that was never shown ---------------------------------------------------------------------------------------
 
-DOCUMENTS = np.array([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]])
-SEEN = np.array([1.0, 0.6, 0.4])
-NEW, OLD = {"0": list("543")}, {"0": list("345")}
-CLICKS = float(DOCUMENTS[0, [5, 4, 3]] @ SEEN)
-NOISE = 0.3 / np.arange(1, 4)
-
-
-def cut_lists(rng: np.random.Generator, model: str = "pbm") -> Sessions:
-    """Three of six documents, the worse ones more often first."""
-    return simulate(DOCUMENTS, 1500, ranks=3, propensity=SEEN, scores=-3 * DOCUMENTS, model=model, noise=0.3, rng=rng)  # type: ignore[arg-type]
-
 
 @case("DCG by exposures", 0.95, 0.995, "exposures come from the same log, which makes the intervals too wide")
 def dcg(rng: np.random.Generator) -> tuple[Interval, float]:
@@ -234,13 +236,30 @@ case("DCG under trust bias", 0.95, 0.995, "exposures come from the same log, whi
 case("DCG under trust bias, without offset", 0.0, 0.5, "mistaken clicks count as wanted")(lambda rng: dcg_under_trust(rng, 0 * NOISE, None))
 
 
+def fitted_runs(rng: np.random.Generator) -> tuple[LoggedDCGDifference, float, float]:
+    """Lists of six of twelve documents, by propensities of the same log, for the order by attractiveness and another one."""
+    attractive = rng.beta(2, 6, (40, 12))
+    log = simulate(attractive, 4000, ranks=6, scores=2 * attractive + rng.normal(0, 0.7, attractive.shape), rng=rng)
+    orders = [np.argsort(-values, axis=1)[:, :6] for values in (attractive + rng.normal(0, 0.1, attractive.shape), attractive)]
+    runs = [{str(query): [str(document) for document in row] for query, row in enumerate(order.tolist())} for order in orders]
+    discounts = 1 / np.log2(np.arange(2, 8))
+    old, new = (float((np.take_along_axis(attractive, order, axis=1) @ discounts).mean()) for order in orders)
+    return logged_dcg_difference(log, runs[0], runs[1], PBM().fit(log)), new, new - old
+
+
+@case("DCG, as by `clicks runs`", breaks="documents have few clicks, or users do not follow the position-based model")
+def dcg_by_fit(rng: np.random.Generator) -> tuple[Interval, float]:
+    found, new, _ = fitted_runs(rng)
+    return found.b.dcg.interval, new
+
+
+@case("difference of DCG, as by `clicks runs`", 0.95, 0.99, "exposures come from the same log, which makes the intervals too wide")
+def dcg_difference_by_fit(rng: np.random.Generator) -> tuple[Interval, float]:
+    found, _, change = fitted_runs(rng)
+    return found.dcg.interval, change
+
+
 # --- propensities ---------------------------------------------------------------------------------------------------------------
-
-RANKS = 1 / np.arange(1, 4)
-
-
-def random_lists(rng: np.random.Generator, n: int, queries: int, model: str = "pbm") -> Sessions:
-    return simulate(rng.beta(2, 2, (queries, 5)), n, ranks=3, model=model, noise=0.3, policy="random", rng=rng)  # type: ignore[arg-type]
 
 
 @case("propensity by em", 0.91, 0.97, "a bootstrap with 60 replicates is somewhat short")
@@ -290,32 +309,6 @@ def offsets(rng: np.random.Generator) -> tuple[Interval, float]:
 
 
 # --- parameters of click models -------------------------------------------------------------------------------------------------
-
-LATER = np.array([[0.9, 0, 0], [0.4, 0.8, 0], [0.2, 0.5, 0.7]])  # examination of a rank, by the rank of the last click above (0: none)
-GOES_ON = 0.7
-
-
-def read_lists(rng: np.random.Generator, n: int, queries: int, goes_on: float, satisfied: float) -> tuple[Sessions, np.ndarray]:
-    """Lists of three of five documents in random order, read from the top until a click satisfies or the user gives up."""
-    truth = rng.beta(2, 3, (queries, 5))
-    query = rng.integers(0, queries, n)
-    shown = rng.permuted(np.tile(np.arange(5), (n, 1)), axis=1)[:, :3]
-    clicks, reads = np.zeros((n, 3), bool), np.ones(n, bool)
-    for rank in range(3):
-        clicks[:, rank] = reads & (rng.random(n) < truth[query, shown[:, rank]])
-        reads &= ~(clicks[:, rank] & (rng.random(n) < satisfied)) & (rng.random(n) < goes_on)
-    return Sessions.from_arrays(query, shown, clicks), truth
-
-
-def browsed_lists(rng: np.random.Generator, n: int = 4000, queries: int = 60) -> Sessions:
-    """Lists in random order; users look at a rank with a chance that depends on the last click above."""
-    truth, query = rng.beta(2, 3, (queries, 5)), rng.integers(0, queries, n)
-    shown = rng.permuted(np.tile(np.arange(5), (n, 1)), axis=1)[:, :3]
-    clicks, last = np.zeros((n, 3), bool), np.zeros(n, np.int64)
-    for rank in range(3):
-        clicks[:, rank] = rng.random(n) < LATER[rank, last] * truth[query, shown[:, rank]]
-        last = np.where(clicks[:, rank], rank + 1, last)
-    return Sessions.from_arrays(query, shown, clicks)
 
 
 def of_first(intervals: np.ndarray) -> Interval:
@@ -382,13 +375,6 @@ case("DBN, satisfaction", 0.0, 0.93, "percentiles of few clicks, which end at 0 
 
 
 # --- tests with users -----------------------------------------------------------------------------------------------------------
-
-
-def visits(rng: np.random.Generator, users: int = 300) -> tuple[np.ndarray, ...]:
-    """Users with a level of their own, who come once or several times; B gains 0.3 a list."""
-    side, level = rng.choice(["A", "B"], users), rng.gamma(2, 1, users)
-    user = np.repeat(np.arange(users), rng.integers(1, 5, users))
-    return rng.poisson(level[user] + 0.3 * (side[user] == "B")).astype(float), side[user], user, rng.integers(1, 5, user.size)
 
 
 @case("A/B by user", breaks="few users, or one with most of the value")

@@ -1,13 +1,18 @@
 """Intervals of clicks hold the truth: a thousand simulated logs for each estimator, and the reason where theory says they cannot."""
 
 import runpy
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 SCRIPT = Path(__file__).resolve().parents[2] / "experiments" / "click_coverage.py"
-FOUND: dict[str, Any] = runpy.run_path(str(SCRIPT))
+sys.path.insert(0, str(SCRIPT.parent))
+try:
+    FOUND: dict[str, Any] = runpy.run_path(str(SCRIPT))
+finally:
+    sys.path.remove(str(SCRIPT.parent))
 PAGE = SCRIPT.parents[1] / "docs" / "concepts" / "click-intervals.md"
 FAST = ("snips", "dr, poor model", "slates, snrips", "DCG by exposures", "A/B by user")
 

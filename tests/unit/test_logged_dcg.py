@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from idealrank.clicks import Sessions, exposures, logged_dcg, logged_dcg_difference, simulate
+from idealrank.clicks import PBM, Sessions, exposures, logged_dcg, logged_dcg_difference, simulate
 from idealrank.errors import InputError
 
 EXAMINED = (1.0, 0.6, 0.3)
@@ -158,3 +158,71 @@ def test_what_does_not_fit_the_log_is_refused(ranking: object, propensity: list[
     log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["b", "a"]], [[1, 1], [1, 0]])
     with pytest.raises(InputError, match=message):
         logged_dcg(log, ranking, propensity)  # type: ignore[arg-type]
+
+
+def swapped_log(n: int = 400, seed: int = 3) -> Sessions:
+    """Lists of three of four documents of two queries, in random order."""
+    return simulate(np.random.default_rng(seed).beta(2, 3, (2, 4)), n, ranks=3, policy="random", rng=seed)
+
+
+def without(log: Sessions, row: int) -> Sessions:
+    return log.select(np.delete(np.arange(len(log)), row))
+
+
+def test_error_terms_are_the_change_of_the_fit_by_each_list() -> None:
+    """The value is a function of exposures with fixed impressions; each list is left out of the fit, and counted twice."""
+    log = swapped_log()
+    fitted = PBM().fit(log)
+    slope = np.random.default_rng(4).normal(size=len(log.documents))
+    shown = np.zeros((len(log.documents), 3))
+    shown[fitted.cells.pair, fitted.cells.situation] = fitted.cells.shown
+
+    def value(rows: np.ndarray) -> float:
+        return float(slope @ np.log(shown @ PBM().fit(log.select(rows)).relative_propensity))
+
+    terms, every = fitted.error_terms(log, slope), np.arange(len(log))
+    assert abs(terms.sum()) < 1e-6 * np.abs(terms).sum()
+    for row in range(0, len(log), 40):
+        change = (value(np.append(every, row)) - value(np.delete(every, row))) / 2
+        assert terms[row] / len(log) == pytest.approx(change, rel=0.02, abs=2e-5)
+
+
+def test_intervals_by_a_fitted_model_have_the_spread_of_the_estimates() -> None:
+    """In logs of one world, estimates vary as their standard errors say; with exposures taken as given, those are too small."""
+    attractive = np.random.default_rng(7).beta(2, 6, (20, 8))
+    new = {str(query): [str(document) for document in np.argsort(-row)[:5]] for query, row in enumerate(attractive)}
+    found = []
+    for seed in range(120):
+        log = simulate(attractive, 3000, ranks=5, scores=3 * attractive, rng=seed)
+        fitted = PBM().fit(log)
+        by_model, as_given = logged_dcg(log, new, fitted), logged_dcg(log, new, np.minimum(exposures(log, fitted.relative_propensity), 1))
+        assert (by_model.dcg.value, by_model.ndcg.value) == (as_given.dcg.value, as_given.ndcg.value)
+        assert by_model.propensity_errors
+        assert not as_given.propensity_errors
+        found.append([(one.value, one.standard_error, given.standard_error)
+                      for one, given in ((by_model.dcg, as_given.dcg), (by_model.ndcg, as_given.ndcg))])  # fmt: skip
+    values, errors, too_small = np.moveaxis(np.array(found), 2, 0)
+    assert (errors.mean(axis=0) / values.std(axis=0) > 0.85).all()
+    assert (errors.mean(axis=0) / values.std(axis=0) < 1.35).all()
+    assert (too_small.mean(axis=0) < errors.mean(axis=0)).all()
+
+
+def test_a_difference_counts_the_errors_of_both_rankers_together() -> None:
+    log = swapped_log(2000)
+    fitted = PBM().fit(log)
+    first, second = (dict.fromkeys(log.queries, order) for order in (["0", "1", "2"], ["2", "1", "0"]))
+    found = logged_dcg_difference(log, first, second, fitted)
+    assert found.dcg.standard_error < math.hypot(found.a.dcg.standard_error, found.b.dcg.standard_error)
+    assert logged_dcg_difference(log, first, first, fitted).dcg.standard_error == 0
+    assert logged_dcg_difference(log, second, first, fitted).dcg.standard_error == pytest.approx(found.dcg.standard_error, rel=1e-12)
+
+
+def test_a_model_of_another_log_or_without_links_is_refused() -> None:
+    log, new = swapped_log(), {"0": ["0"], "1": ["1"]}
+    with pytest.raises(InputError, match="fitted to another log, expected one of these sessions"):
+        logged_dcg(without(log, 0), new, PBM().fit(log))
+    with pytest.raises(InputError, match="offset: found offsets beside a position-based model"):
+        logged_dcg(log, new, PBM().fit(log), offset=[0.1, 0.1, 0.1])
+    fixed = Sessions.from_arrays(["q"] * 20, [["a", "b"]] * 20, [[1, 0], [0, 1]] * 10)
+    with pytest.warns(match="share no document"), pytest.raises(InputError, match="link rank 2 with the first"):
+        logged_dcg(fixed, {"q": ["a"]}, PBM().fit(fixed))

@@ -12,9 +12,10 @@ from idealrank.clicks.arguments import check_confidence, real_number, replicates
 from idealrank.clicks.cell_counts import CellCounts, informative_sets, rank_components
 from idealrank.clicks.fitted_model import FittedModel, previous_clicks, unconverged
 from idealrank.clicks.harvested_interventions import all_pairs_of, log_intervals
-from idealrank.clicks.profile_likelihood import ExaminationFit, compared_with_first, fit_examination, log_errors
+from idealrank.clicks.profile_likelihood import ExaminationFit, compared_with_first, fit_examination, log_errors, residual_weights
 from idealrank.clicks.sessions import MOST_RANKS, Sessions, check_sessions
 from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.errors import InputError
 from idealrank.stats.randomness import RandomLike, generator_of
 
 _MOST_DISTANCE = 1.5  # standard errors between propensities by two methods: in simulated logs, at most 1.2 without a bias
@@ -142,6 +143,52 @@ class FittedPBM(FittedModel):
         return self.attraction(sessions) * self.propensity[: sessions.n_ranks]
 
     marginal = conditional
+
+    def error_terms(self, sessions: Sessions, slope: FloatArray) -> FloatArray:
+        """Part of each list in the error that the fit leaves in a value that depends on exposures.
+
+        It is about `exposures` with `relative_propensity`. A mean over lists plus these terms has the variance of the mean
+        with fitted propensities, to first order.
+
+        Parameters
+        ----------
+        sessions : Sessions
+            The log that the model was fitted to.
+        slope : float64 array, shape (pairs,)
+            Derivative of the value by the logarithm of the exposure of each pair.
+
+        Returns
+        -------
+        float64 array, shape (sessions,)
+            Their sum is 0, up to the rounding of the fit.
+
+        Raises
+        ------
+        InputError
+            The model was fitted to another log, or the log does not link every rank with the first.
+        """
+        check_sessions(sessions)
+        impressions = int((sessions.pair >= 0).sum())
+        if sessions.documents != self.documents or sessions.n_ranks != self.propensity.size or impressions != self.impressions.sum():
+            raise InputError("propensity: found a model that was fitted to another log, expected one of these sessions")
+        linked = compared_with_first(self.cells, self.propensity)
+        if linked.size < self.propensity.size:
+            rank = int(np.setdiff1d(np.arange(self.propensity.size), linked)[0]) + 1
+            raise InputError(
+                f"propensity: found no clicked documents that link rank {rank} with the first, expected them for every rank",
+                hint="log swapped results or a second ranker, or give the propensities",
+                command_hint="log swapped results or a second ranker, or state the propensities by --propensities FILE",
+            )
+        cells = self.cells
+        examined = cells.shown * self.propensity[cells.situation]
+        total = np.bincount(cells.pair, examined, cells.n_pairs)
+        by_rank = np.asarray(np.bincount(cells.situation, (slope / total)[cells.pair] * examined, cells.n_situations), np.float64)
+        of_rank, of_pair = residual_weights(cells, self.attractiveness_values, self.propensity, by_rank)
+        rate = self.conditional(sessions)
+        residual = np.where(sessions.clicks, 1.0, -rate / (1 - rate))
+        terms = np.where(sessions.pair >= 0, residual * (of_rank - np.append(of_pair, 0.0)[sessions.pair]), 0.0)
+        found: FloatArray = len(sessions) * terms.sum(axis=1)
+        return found
 
     def propensity_intervals(self, *, n_resamples: int = 200, rng: RandomLike = 0, confidence: float = 0.95) -> FloatArray:
         """Intervals of `relative_propensity`: Student's, of logarithms, with standard errors by bootstrap over queries.

@@ -42,8 +42,12 @@ class ListMean:
         return f"{self.value:.4g} [{self.interval[0]:.4g}, {self.interval[1]:.4g}]"
 
 
-def list_mean(values: FloatArray, clusters: "Sequence[Any] | npt.ArrayLike | None", confidence: float) -> ListMean:
+def list_mean(
+    values: FloatArray, clusters: "Sequence[Any] | npt.ArrayLike | None", confidence: float, errors: FloatArray | None = None
+) -> ListMean:
     """Mean of one value a list, with its normal interval.
+
+    The standard error is that of the values plus `errors`, where given: the part of each list in another error of the mean.
 
     Examples
     --------
@@ -52,6 +56,7 @@ def list_mean(values: FloatArray, clusters: "Sequence[Any] | npt.ArrayLike | Non
     1.0
     """
     level = check_confidence(confidence)
-    error = error_of_blocks(iter([values]), values.size, cluster_codes(clusters, values.size))
+    varying = values if errors is None else values + errors
+    error = error_of_blocks(iter([varying]), values.size, cluster_codes(clusters, values.size))
     value, reach = float(values.mean()), error * float(ndtri((1 + level) / 2))
     return ListMean(value, error, (value - reach, value + reach))

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from idealrank.clicks.arguments import array_of, number_table
+from idealrank.clicks.examination_models import FittedPBM
 from idealrank.clicks.list_means import ListMean, list_mean
 from idealrank.clicks.logged_rewards import FEWEST_EFFECTIVE, LARGEST_SHARE
 from idealrank.clicks.policy_differences import units_needed, verdict_of
@@ -50,6 +51,8 @@ class LoggedDCG:
     never_shown : float
         Share of the discounts of the new lists that stands on documents which no list of the query showed: their clicks are missing. 0 for
         a ranking of ranks.
+    propensity_errors : bool
+        Whether the intervals count the errors of the propensities, which were fitted to the same log.
     warning : str
         What NDCG cannot say.
 
@@ -70,6 +73,7 @@ class LoggedDCG:
     confidence: float
     cautions: tuple[str, ...]
     never_shown: float = 0.0
+    propensity_errors: bool = False
     warning: str = field(default=NORMALISING, repr=False)
 
     @property
@@ -134,7 +138,7 @@ class LoggedDCGDifference:
 def logged_dcg(
     sessions: Sessions,
     ranking: Ranking,
-    propensity: npt.ArrayLike,
+    propensity: "npt.ArrayLike | FittedPBM",
     *,
     discount: npt.ArrayLike | None = None,
     offset: npt.ArrayLike | None = None,
@@ -153,10 +157,11 @@ def logged_dcg(
         The log.
     ranking : mapping of query to documents, or array, shape (sessions, ranks)
         Documents of each query from the first rank down; or the new rank, from 1, of each document shown. 0 means not shown.
-    propensity : array, shape (ranks,) or (sessions, ranks)
+    propensity : array, shape (ranks,) or (sessions, ranks), or FittedPBM
         Probability, in (0, 1], that users examined the document, over all lists that the logging policy could show for the query: see
         `exposures`. One probability a rank will do if every list of a query has the same documents, in whatever order; a caution says so
-        where they differ.
+        where they differ. A model that was fitted to these sessions gives exposures by its propensities, relative to the first rank, and
+        the intervals count their errors.
     discount : array, shape (cutoff,), optional
         Probability that users of the new ranker examine each rank; deeper ranks count 0. By default ``1 / log2(rank + 1)``.
     offset : array, shape (ranks,), optional
@@ -188,12 +193,16 @@ def logged_dcg(
     lists = WeightedLists.of(sessions, ranking, propensity, discount, offset)
     weights = lists.clicked
     never_shown = share_never_shown(unseen_ranks(sessions, ranking, sessions.n_ranks), discount_table(discount, sessions.n_ranks))
-    differ = np.ndim(propensity) == 1 and bool(_queries_of_other_documents(sessions).any())
+    by_rank = not isinstance(propensity, FittedPBM) and np.ndim(propensity) == 1
+    differ = by_rank and bool(_queries_of_other_documents(sessions).any())
     total, squares, largest = float(weights.sum()), float((weights * weights).sum()), float(weights.max(initial=0.0))
     effective, cautions = click_cautions(weights.size, total, squares, largest, never_shown, lists_differ=differ)
+    if isinstance(propensity, FittedPBM):
+        cautions = (*propensity.cautions, *cautions)
     return LoggedDCG(
-        list_mean(lists.dcg, clusters, confidence), list_mean(lists.ndcg, clusters, confidence), effective, largest, len(sessions),
-        weights.size, confidence, cautions, never_shown,
+        list_mean(lists.dcg, clusters, confidence, lists.dcg_errors), list_mean(lists.ndcg, clusters, confidence, lists.ndcg_errors),
+        effective, largest, len(sessions), weights.size, confidence, cautions, never_shown,
+        propensity_errors=lists.dcg_errors is not None,
     )  # fmt: skip
 
 
@@ -313,7 +322,7 @@ def logged_dcg_difference(
     sessions: Sessions,
     ranking_a: Ranking,
     ranking_b: Ranking,
-    propensity: npt.ArrayLike,
+    propensity: "npt.ArrayLike | FittedPBM",
     *,
     discount: npt.ArrayLike | None = None,
     offset: npt.ArrayLike | None = None,
@@ -347,8 +356,15 @@ def logged_dcg_difference(
     )
     one, other = (WeightedLists.of(sessions, ranking, propensity, discount, offset) for ranking in (ranking_a, ranking_b))
     return LoggedDCGDifference(
-        a, b, list_mean(other.dcg - one.dcg, clusters, confidence), list_mean(other.ndcg - one.ndcg, clusters, confidence)
+        a,
+        b,
+        list_mean(other.dcg - one.dcg, clusters, confidence, _minus(other.dcg_errors, one.dcg_errors)),
+        list_mean(other.ndcg - one.ndcg, clusters, confidence, _minus(other.ndcg_errors, one.ndcg_errors)),
     )
+
+
+def _minus(errors: FloatArray | None, others: FloatArray | None) -> FloatArray | None:
+    return None if errors is None or others is None else errors - others
 
 
 @dataclass(frozen=True)
@@ -361,6 +377,8 @@ class WeightedLists:
         Discount of the new rank, divided by the probability of examination.
     dcg, ndcg : float64 array, shape (sessions,)
         Measures.
+    dcg_errors, ndcg_errors : float64 array, shape (sessions,), or None
+        Part of each list in the error that fitted propensities leave in the means; None for given ones.
 
     Examples
     --------
@@ -372,10 +390,12 @@ class WeightedLists:
     clicked: FloatArray
     dcg: FloatArray
     ndcg: FloatArray
+    dcg_errors: FloatArray | None = None
+    ndcg_errors: FloatArray | None = None
 
     @classmethod
     def of(
-        cls, sessions: Sessions, ranking: Ranking, propensity: npt.ArrayLike, discount: npt.ArrayLike | None,
+        cls, sessions: Sessions, ranking: Ranking, propensity: "npt.ArrayLike | FittedPBM", discount: npt.ArrayLike | None,
         offset: npt.ArrayLike | None, *, fewest: int = 2, n_ranks: int | None = None,
     ) -> "WeightedLists":  # fmt: skip
         """Check lists; a part of a log may have fewer lists than a log, or none, and fewer ranks than the `n_ranks` of the log."""
@@ -388,6 +408,8 @@ class WeightedLists:
         table = discount_table(discount, max(int(rank.max(initial=0)), n_ranks))
         weights = (table[rank] / examined)[sessions.clicks]
         if offset is not None:
+            if isinstance(propensity, FittedPBM):
+                raise InputError("offset: found offsets beside a position-based model, which has none; expected slopes as propensity")
             trusted = number_table("offset", offset)
             if trusted.shape != (n_ranks,) or not np.isfinite(trusted).all():
                 raise InputError(f"offset: found {trusted.tolist()}, expected {n_ranks} finite click rates, one a rank")
@@ -397,7 +419,23 @@ class WeightedLists:
         dcg = (gains * table[rank]).sum(axis=1)
         best = np.sort(table[1:])[::-1][: sessions.n_ranks]
         ideal = (np.sort(gains, axis=1)[:, ::-1] * best).sum(axis=1)
-        return cls(weights, dcg, np.divide(dcg, ideal, out=np.zeros(dcg.size), where=ideal > 0))
+        ndcg = np.divide(dcg, ideal, out=np.zeros(dcg.size), where=ideal > 0)
+        if not isinstance(propensity, FittedPBM):
+            return cls(weights, dcg, ndcg)
+        # A gain is a click over its exposure: its derivative by the logarithm of the exposure is its negative.
+        best_of_gain = np.empty_like(gains)
+        np.put_along_axis(best_of_gain, np.argsort(-gains, axis=1, kind="stable"), np.broadcast_to(best, gains.shape), axis=1)
+        parts = gains * np.divide(table[rank] - ndcg[:, None] * best_of_gain, ideal[:, None], out=np.zeros_like(gains),
+                                  where=ideal[:, None] > 0)  # fmt: skip
+        dcg_errors, ndcg_errors = (propensity.error_terms(sessions, -_mean_by_pair(sessions, one)) for one in (gains * table[rank], parts))
+        return cls(weights, dcg, ndcg, dcg_errors, ndcg_errors)
+
+
+def _mean_by_pair(sessions: Sessions, values: FloatArray) -> FloatArray:
+    """Sum values by pair, divided by the number of lists."""
+    there = sessions.pair >= 0
+    found: FloatArray = np.bincount(sessions.pair[there], values[there], len(sessions.documents)) / len(sessions)
+    return found
 
 
 def discount_table(discount: npt.ArrayLike | None, deepest: int) -> FloatArray:
@@ -489,7 +527,9 @@ def _require_documents(query: str, given: object) -> None:
         raise InputError(f"ranking, query {query!r}: found {shown(repr(given))}, expected a sequence of documents")
 
 
-def _examined(sessions: Sessions, propensity: npt.ArrayLike, most: float, n_ranks: int) -> FloatArray:
+def _examined(sessions: Sessions, propensity: "npt.ArrayLike | FittedPBM", most: float, n_ranks: int) -> FloatArray:
+    if isinstance(propensity, FittedPBM):  # estimates of ranks that are examined alike may be above 1
+        return np.minimum(exposures(sessions, propensity.relative_propensity), 1.0)
     given = number_table("propensity", propensity)
     if given.shape not in (sessions.pair.shape, (n_ranks,)):
         raise InputError(f"propensity: found shape {given.shape}, expected {(n_ranks,)} or {sessions.pair.shape}")

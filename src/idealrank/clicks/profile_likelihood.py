@@ -329,14 +329,10 @@ def log_errors(cells: CellCounts, attractive: FloatArray, examined: FloatArray, 
     known = ClickedCells.of(cells)
     point = known.point(np.log(examined[known.situations]), np.log(attractive[known.pairs]))
     places = np.searchsorted(known.situations, compared)
-    every_pair = np.ones(known.pairs.size, bool)
-    information = known.information(point.weight, every_pair)[np.ix_(places, places)]
-    covariance = np.zeros_like(information)
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # of a few impressions that were all clicked: no interval
-        covariance[1:, 1:] = inverse_of(information[1:, 1:])
+    covariance = _covariance(known, point, places)
     variances = np.diag(covariance)
     # The variance of a pair has its own part, and what the errors of examination add.
-    scaled = known.scaled(point.weight, every_pair)[:, places]
+    scaled = known.scaled(point.weight, np.ones(known.pairs.size, bool))[:, places]
     of_pair = known.by_pair(point.weight)
     joint = np.asarray(scaled.multiply(scaled @ covariance).sum(axis=1)).reshape(-1)
     own = np.divide(1.0, of_pair, out=np.full_like(of_pair, np.nan), where=of_pair > 0)
@@ -344,6 +340,57 @@ def log_errors(cells: CellCounts, attractive: FloatArray, examined: FloatArray, 
     pair_variances = np.full(cells.n_pairs, np.nan)
     pair_variances[known.pairs] = np.where(in_set, own * (1 + joint), np.nan)
     return _root(pair_variances), _root(variances)
+
+
+def _covariance(known: ClickedCells, point: ProfilePoint, places: IntArray) -> FloatArray:
+    """Covariance of the logarithms of examination at some places, relative to the first of them."""
+    information = known.information(point.weight, np.ones(known.pairs.size, bool))[np.ix_(places, places)]
+    found = np.zeros_like(information)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # of a few impressions that were all clicked: no interval
+        found[1:, 1:] = inverse_of(information[1:, 1:])
+    return found
+
+
+def residual_weights(cells: CellCounts, attractive: FloatArray, examined: FloatArray, slope: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Weights with which residual clicks move a value that depends on relative examination.
+
+    By the efficient score, with attractiveness as nuisance parameters. The residual of an impression is 1 with a click, and else
+    ``-rate / (1 - rate)``. Its weight is that of its situation less that of its pair. The sum of weights times residuals is,
+    to first order, the error that the fit leaves in the value.
+
+    Parameters
+    ----------
+    cells : CellCounts
+        The counts, with a click in every situation.
+    attractive, examined : float64 arrays, shapes (pairs,) and (situations,)
+        Parameters of greatest likelihood.
+    slope : float64 array, shape (situations,)
+        Derivative of the value by the logarithm of each examination relative to the first.
+
+    Returns
+    -------
+    tuple of float64 arrays, shapes (situations,) and (pairs,)
+        Weights of situations, and of pairs.
+
+    References
+    ----------
+    Bickel, Klaassen, Ritov and Wellner (1993), Efficient and Adaptive Estimation for Semiparametric Models, section 2.4.
+
+    Examples
+    --------
+    >>> counts = CellCounts(np.array([0, 0]), np.array([0, 1]), np.full(2, 100.0), np.array([40.0, 20]), 1, 2)
+    >>> by_situation, by_pair = residual_weights(counts, np.array([0.4]), np.array([1.0, 0.5]), np.array([0.0, 1.0]))
+    >>> by_situation.round(4).tolist(), by_pair.round(4).tolist()
+    ([0.0, 0.055], [0.015])
+    """
+    known = ClickedCells.of(cells)
+    point = known.point(np.log(examined[known.situations]), np.log(attractive[known.pairs]))
+    of_situation = _covariance(known, point, np.arange(known.situations.size)) @ slope
+    of_pair = np.zeros(cells.n_pairs)
+    total = known.by_pair(point.weight)
+    shares = known.by_pair(point.weight * of_situation[known.situation])
+    of_pair[known.pairs] = np.divide(shares, total, out=np.zeros_like(total), where=total > 0)
+    return of_situation, of_pair
 
 
 def _root(variances: FloatArray) -> FloatArray:

@@ -157,8 +157,7 @@ def gate(
         correction=_correction(asked, len(sides), len(chosen)), n_resamples=draws if drawn else None,
         seed=seed if drawn else None, convention=evaluations[0].convention, weighted=weights is not None, clustered=clusters is not None,
         missing=missing_of(evaluation, sides, names), mismatches=apart,
-        judgments=judged_by(evaluations, judgments), labels=rules.labels,
-        labels_from=declared.labels_from, series=series,
+        judgments=judged_by(evaluations, judgments), labels=rules.labels, labels_from=declared.labels_from, series=series,
         cautions=with_level_cautions(cautions, checks, asked, names[0], clustered=clusters is not None),
     )  # fmt: skip
 

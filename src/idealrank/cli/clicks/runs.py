@@ -14,6 +14,7 @@ from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 from idealrank.clicks import (
     PBM,
+    FittedPBM,
     LoggedDCG,
     Sessions,
     exposures,
@@ -41,8 +42,8 @@ over all lists of the query. DCG is then an unbiased estimate of the clicks that
 discount assumes, and if the log could show every document. The output states the share of the discounts on documents that were never
 shown; above 2 %, there is no verdict.
 
-The verdict is by DCG. NDCG gives each list the same weight, and can therefore invert the order of two rankers. The intervals ignore errors
-of the propensities.
+The verdict is by DCG. NDCG gives each list the same weight, and can therefore invert the order of two rankers. The intervals count the
+errors of propensities that the method em fits, but no errors of other methods or of files.
 """
 
 _FORMATS = Formats("A table to read;", table="views.clicks.list_values:dcg_parts", json="views.clicks.list_values:dcg_json",
@@ -80,17 +81,9 @@ def runs(
 
     found = [read(name, path) for name, path in zip(names, paths, strict=True)]
     sessions = inputs.check(watch).sessions
-    if propensity_path is not None:
-        examined, offset = _of_file(propensity_path, sessions.n_ranks)
-        cautions: tuple[str, ...] = ()
-    else:
-        examined, offset, cautions = watch.run("propensities", lambda _: _estimated(sessions, method, iterations))
-    if np.isnan(examined).any():
-        raise InputError(f"propensities: found none for rank {int(np.isnan(examined).argmax()) + 1}, expected one for each rank")
-    seen = exposures(sessions, examined)
+    seen, offset, cautions = watch.run("propensities", lambda _: _propensities(sessions, method, propensity_path, iterations))
     rankings = [_ranking(run, sessions, cutoff) for run in found]
     how: dict[str, Any] = {"offset": offset, "clusters": sessions.user, "confidence": confidence}
-    seen = np.minimum(seen, 1.0) if offset is None else seen  # estimates of ranks that are examined alike may be above 1
     values = [with_cautions(logged_dcg(sessions, ranking, seen, **how), cautions) for ranking in rankings]
     difference = None
     if len(rankings) == 2:
@@ -139,20 +132,42 @@ def with_cautions(value: LoggedDCG, cautions: tuple[str, ...]) -> LoggedDCG:
     return replace(value, cautions=(*cautions, *value.cautions))
 
 
-def _estimated(sessions: Sessions, method: str, iterations: int) -> tuple[FloatArray, FloatArray | None, tuple[str, ...]]:
-    """Propensities relative to the first rank, offsets under trust bias, and cautions."""
-    if method == "trust":
+def _propensities(
+    sessions: Sessions, method: str, path: str | None, iterations: int
+) -> tuple[FloatArray | FittedPBM, FloatArray | None, tuple[str, ...]]:
+    """Exposures of what each list shows, or a model that gives them; offsets under trust bias; and cautions."""
+    if path is None and method == "em":
+        return _of_model(sessions, iterations), None, ()
+    offset: FloatArray | None = None
+    cautions: tuple[str, ...] = ()
+    if path is not None:
+        examined, offset = _of_file(path, sessions.n_ranks)
+    elif method == "trust":
         found = trust_propensities(sessions, n_resamples=200)
-        return found.slope, found.offset, found.cautions
-    if method == "em":
-        fitted = PBM(iterations).fit(sessions)
-        if fitted.n_components > 1:
-            raise InputError(
-                f"propensities: found {fitted.n_components} sets of ranks that share no document, expected ranks that can be compared",
-                hint="log swapped results or a second ranker, or state the propensities by --propensities FILE",
-            )
-        return fitted.relative_propensity, None, fitted.cautions
-    return harvested_propensities(sessions, method=method, n_resamples=0).relative, None, ()  # type: ignore[arg-type]
+        examined, offset, cautions = found.slope, found.offset, found.cautions
+    else:
+        examined = harvested_propensities(sessions, method=method, n_resamples=0).relative  # type: ignore[arg-type]
+    _refuse_unknown(examined)
+    seen = exposures(sessions, examined)
+    # Estimates of ranks that are examined alike may be above 1.
+    return (np.minimum(seen, 1.0) if offset is None else seen), offset, cautions
+
+
+def _of_model(sessions: Sessions, iterations: int) -> FittedPBM:
+    """A position-based model of the log, whose ranks can be compared."""
+    fitted = PBM(iterations).fit(sessions)
+    if fitted.n_components > 1:
+        raise InputError(
+            f"propensities: found {fitted.n_components} sets of ranks that share no document, expected ranks that can be compared",
+            hint="log swapped results or a second ranker, or state the propensities by --propensities FILE",
+        )
+    _refuse_unknown(fitted.relative_propensity)
+    return fitted
+
+
+def _refuse_unknown(examined: FloatArray) -> None:
+    if np.isnan(examined).any():
+        raise InputError(f"propensities: found none for rank {int(np.isnan(examined).argmax()) + 1}, expected one for each rank")
 
 
 def _of_file(path: str, n_ranks: int) -> tuple[FloatArray, FloatArray | None]:

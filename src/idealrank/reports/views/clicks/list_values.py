@@ -56,8 +56,8 @@ def dcg_parts(values: Mapping[str, LoggedDCG], difference: LoggedDCGDifference |
     said = (
         f"DCG: mean over {first.n_lists:,} lists of their clicks; a click counts the discount of its new rank, divided by its exposure; "
         "exposure: propensity of the ranks of a document, over all lists of its query; never shown: share of the discounts on documents "
-        f"that the log lacks; intervals: normal, by {where[:-1]}, without the errors of the propensities; only DCG is unbiased; NDCG gives "
-        "each list the same weight, which can invert the order of two rankers"
+        f"that the log lacks; intervals: normal, by {where[:-1]}, {'with' if first.propensity_errors else 'without'} the errors of the "
+        "propensities; only DCG is unbiased; NDCG gives each list the same weight, which can invert the order of two rankers"
     )
     return [*parts, ["method", *wrapped(said)]]
 
@@ -77,7 +77,8 @@ def dcg_json(values: Mapping[str, LoggedDCG], difference: LoggedDCGDifference | 
         "runs": [
             {"run": name, "dcg": _mean(one.dcg), "ndcg": _mean(one.ndcg), "lists": one.n_lists, "clicks": one.n_clicks,
              "effective_sample_size": one.effective_sample_size, "max_weight": one.max_weight, "confidence": one.confidence,
-             "never_shown": one.never_shown, "cautions": list(one.cautions), "warning": one.warning}
+             "never_shown": one.never_shown, "propensity_errors": one.propensity_errors, "cautions": list(one.cautions),
+             "warning": one.warning}
             for name, one in values.items()
         ],
     }  # fmt: skip
