@@ -1,6 +1,7 @@
 """Corrected estimates by a judge with errors that no label shows: weights, allowance, refusal, and one weight for two runs."""
 
 import itertools
+import json
 import math
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import idealrank as ir
 from idealrank.judging import correct
 from idealrank.judging.correction import left_out_weights
+from idealrank.reports.views.judging.correction import CorrectedValue, corrected_json, corrected_parts
 
 
 def test_a_judge_without_a_disagreement_is_refused() -> None:
@@ -88,7 +90,26 @@ def test_rare_human_values_are_marked() -> None:
     judge = list(np.linspace(0, 1, 25))
     assert correct([1] * 2 + [0] * 23, judge, judge).is_rare
     assert not correct([1] * 8 + [0] * 17, judge, judge).is_rare
-    assert not correct([0] * 25, judge, judge).is_rare  # no variation at all is another matter
+    assert correct([0] * 25, judge, judge).is_rare
+
+
+def test_a_run_whose_human_values_are_all_equal_has_a_warning_beside_another_run() -> None:
+    """Its row has the weight of the difference, and an interval that says little; it is worth no number of human values."""
+    rng = np.random.default_rng(33)
+    judge = {f"q{n}": {"x": int(rng.random() < 0.1), "y": int(rng.random() < 0.5)} for n in range(300)}
+    human = {query: {"x": 0, "y": of["y"] if n % 3 else 1 - of["y"]} for n, (query, of) in enumerate(list(judge.items())[:12])}
+    a, b = ({query: [name] for query in judge} for name in "xy")
+
+    found = ir.judging.correct_run(human, judge, b, "P@1", against=a)
+
+    side = found.sides[0].found
+    assert (side.n_uncommon, side.is_rare, side.human_error) == (0, True, 0.0)
+    assert side.weight > 0
+    assert math.isnan(side.effective_labels)
+    rows = [CorrectedValue.of_run("m", one) for one in (*found.sides, found)]
+    text = "\n".join(str(part) for part in corrected_parts(rows))
+    assert "human values other than the most common one: 0 of 12" in " ".join(text.split())
+    assert json.loads(corrected_json(rows))["corrected"][0]["effective_labels"] is None
 
 
 def test_a_difference_and_its_sides_have_one_weight_and_add_up() -> None:

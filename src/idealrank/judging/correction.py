@@ -42,7 +42,7 @@ class CorrectedMean:
         labelled units.
     effective_labels : float
         Number of human values that alone would give this standard error, at most `n_labelled` plus
-        `n_judge_only`.
+        `n_judge_only`; NaN if all human values are equal, and the judge has a weight.
     n_labelled, n_judge_only : int
         Units with a human value, and units with the judge's alone.
     human_estimate, human_error : float
@@ -97,7 +97,7 @@ class CorrectedMean:
 
     @property
     def worth(self) -> float:
-        """Return how many human values one value of the judge replaced here, at most 1."""
+        """Return how many human values one value of the judge replaced here, at most 1; NaN if all human values are equal."""
         if not self.n_judge_only:
             return 0.0
         return (self.effective_labels - self.n_labelled) / self.n_judge_only
@@ -110,7 +110,7 @@ class CorrectedMean:
         common one, as with rare relevant documents. Of a share of 5 %, intervals of level 95 % contain
         the true value in 42 % of cases with 10 labels, and 73 % with 25.
         """
-        return 0 < self.n_uncommon < min(_COMMON, self.n_labelled / 2)
+        return self.n_uncommon < min(_COMMON, self.n_labelled / 2)
 
     def __str__(self) -> str:
         plural = "" if self.n_disagreements == 1 else "s"
@@ -391,8 +391,10 @@ def _corrected(sample: _Sample, chosen: _Weights, groups: "tuple[IntArray, IntAr
 
 def _effective(alone: float, variance: float, n: int, n_other: int) -> float:
     """Human values that alone would have this variance: a value of the judge is worth one at most."""
+    if alone == 0:  # equal human values have no error that can be compared
+        return math.nan if variance else float(n)
     if variance == 0:
-        return float(n if alone == 0 else n + n_other)
+        return float(n + n_other)
     return min(n * alone / variance, float(n + n_other))
 
 
