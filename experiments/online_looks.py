@@ -1,7 +1,8 @@
 """Tests with users: false verdicts under peeking, power of the plan, and credit of clicks from indifferent users.
 
 False verdicts  A/B tests without a difference, read 40 times up to 20, 60, 400 or 2,000 users:
-                tests with a verdict at some look, by each convention of `ab_effect`.
+                tests with a verdict at some look, by each convention of `ab_effect`. Half of the
+                users are in B, or nearly all.
 Worlds          Normal values; 5 % of the users convert; clicks per list of users that differ in
                 lists and in click rate; lognormal revenue.
 Power           Tests with the true difference of the plan, at the planned number: read once there,
@@ -25,6 +26,7 @@ from idealrank.clicks.interleaving import Method
 from idealrank.data.types import FloatArray, IntArray
 
 USERS = (20, 60, 400, 2000)
+UNEQUAL = ((0.9, 400), (0.9, 2000), (0.99, 2000), (0.99, 10_000))  # share of users in B, and users
 LOOKS = 40
 DEFAULT_PLAN = 10_000
 
@@ -88,15 +90,17 @@ class FalseVerdicts:
 
     `at_any_look` and `own_plan` read the confidence sequence, which is narrowest at 10,000 users or
     at the last look; `peeking` reads the interval of a planned size at every look, and `once` at the
-    last one.
+    last one. `too_few` is the share of tests whose cohorts are too small for a verdict even then.
     """
 
     world: str
     users: int
+    share_of_b: float
     at_any_look: float
     own_plan: float
     once: float
     peeking: float
+    too_few: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,22 +150,26 @@ def decided(found: Sequence[Effect]) -> bool:
     return any(effect.verdict in ("better", "worse") for effect in found)
 
 
-def false_verdicts(world: str, users: int, samples: int, seed: int) -> FalseVerdicts:
+def false_verdicts(world: str, users: int, samples: int, seed: int, share_of_b: float = 0.5) -> FalseVerdicts:
     """A world without a difference, read 40 times."""
     rng = np.random.default_rng((seed, list(WORLDS).index(world), users))
-    counts = np.zeros(4)
+    counts = np.zeros(5)
     for _ in range(samples):
-        sample, is_b = WORLDS[world](rng, users), rng.random(users) < 0.5
+        sample, is_b = WORLDS[world](rng, users), rng.random(users) < share_of_b
         sizes = looks_until(users)
-        peeking = effects(sample, is_b, sizes, looks="once")
+        peeking = effects(sample, is_b, sizes, split=share_of_b, looks="once")
         counts += [
-            decided(effects(sample, is_b, sizes)),
-            decided(effects(sample, is_b, sizes, planned_users=users)),
+            decided(effects(sample, is_b, sizes, split=share_of_b)),
+            decided(effects(sample, is_b, sizes, split=share_of_b, planned_users=users)),
             decided(peeking[-1:]),
             decided(peeking),
+            not peeking or peeking[-1].verdict == "too few users",
         ]
     shares = [float(share) for share in counts / samples]
-    return FalseVerdicts(world=world, users=users, at_any_look=shares[0], own_plan=shares[1], once=shares[2], peeking=shares[3])
+    return FalseVerdicts(
+        world=world, users=users, share_of_b=share_of_b, at_any_look=shares[0], own_plan=shares[1], once=shares[2], peeking=shares[3],
+        too_few=shares[4],
+    )  # fmt: skip
 
 
 def power_of_lists(share: float, ties: float, looks: Looks, samples: int, seed: int) -> Power:
@@ -221,6 +229,7 @@ def results(arguments: argparse.Namespace) -> tuple[list[FalseVerdicts], list[Po
     """All rows."""
     seed, samples = arguments.seed, arguments.samples
     wrong = [false_verdicts(world, users, samples, seed) for world in WORLDS for users in USERS]
+    wrong += [false_verdicts(world, users, samples, seed, share) for world in WORLDS for share, users in UNEQUAL]
     powers = [power_of_lists(*plan, looks, samples, seed) for plan in LIST_PLANS for looks in get_args(Looks)]
     powers += [power_of_users(*plan, looks, samples, seed) for plan in USER_PLANS for looks in get_args(Looks)]
     credit = [
@@ -237,6 +246,13 @@ def tables(wrong: Sequence[FalseVerdicts], powers: Sequence[Power], credit: Sequ
     levels = [
         [row.world, f"{row.users:,}", *(f"{share:.3f}" for share in (row.at_any_look, row.own_plan, row.once, row.peeking))]
         for row in wrong
+        if row.share_of_b == 0.5
+    ]
+    unequal = [
+        [row.world, f"{row.users:,}", f"{row.share_of_b:.0%}"]
+        + [f"{share:.3f}" for share in (row.at_any_look, row.own_plan, row.once, row.too_few)]
+        for row in wrong
+        if row.share_of_b != 0.5
     ]
     plans = [[row.plan, row.looks, f"{row.needed:,}", f"{row.last_look:.2f}", f"{row.some_look:.2f}"] for row in powers]
     credits_ = [
@@ -248,13 +264,15 @@ def tables(wrong: Sequence[FalseVerdicts], powers: Sequence[Power], credit: Sequ
     ]
     heads = (
         ["values", "users", "any look", "any look, planned for these users", "one look", "planned-size interval at 40 looks"],
+        ["values", "users", "in B", "any look", "any look, planned for these users", "one look", "no verdict: too few users"],
         ["plan", "looks", "needed", "found at the planned number", "found at one of 40 looks"],
         ["method", "rankings", "clicks", "verdict", "B wins, by teams", "B wins, by the sign of shares", "mean credit"],
     )
     return [
         "**false verdicts**", "", *lined(heads[0], levels, 1), "",
-        "**power at the planned number**", "", *lined(heads[1], plans, 2), "",
-        "**indifferent users**", "", *lined(heads[2], credits_, 4),
+        "**false verdicts of unequal cohorts**", "", *lined(heads[1], unequal, 1), "",
+        "**power at the planned number**", "", *lined(heads[2], plans, 2), "",
+        "**indifferent users**", "", *lined(heads[3], credits_, 4),
     ]  # fmt: skip
 
 

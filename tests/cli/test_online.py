@@ -119,6 +119,9 @@ REFUSED = {
     "plan --sd 1 --difference 1e-300": "difference too small beside sd",
     "plan --sd inf --difference 1": "expected a finite number above 0",
     "plan --share 0.50001": "needs more than 16,777,216 lists",
+    "plan --share 0.55 --sd 2": "found --share and --sd, expected --share alone, or --sd and --difference",
+    "interleave --outcomes other.csv": "name it with --columns preference=NAME",
+    "interleave --outcomes other.csv --columns winner=preference": "found the role 'winner'",
     "plan --sd 1": "found --sd, expected --share alone, or --sd and --difference",
     "ab experiment.csv --resamples 10000000000": "n_resamples=10000000000: expected a whole number from 0 to 10,000,000",
     "ab zeros.csv": "denominator, cohort A: found a sum of 0",
@@ -135,6 +138,7 @@ def test_what_cannot_be_computed_is_refused(command: str, say: Say, folder: Path
     (folder / "zeros.csv").write_text("cohort,value,denominator\n" + "A,1,0\nB,2,0\n" * 5, encoding="utf-8")
     (folder / "tiny.csv").write_text("cohort,value,denominator\n" + "A,1,1e-300\nB,2,1e-300\n" * 5, encoding="utf-8")
     (folder / "blank.csv").write_text("cohort,value,user\n" + "A,1,u\nA,1,\nB,2,v\n" * 5, encoding="utf-8")
+    (folder / "other.csv").write_text("winner,user\n1,u\n-1,v\n", encoding="utf-8")
     (folder / "huge.csv").write_text("cohort,value\n" + "A,1e308\nB,1e308\n" * 5, encoding="utf-8")
 
     said = say("online", *command.split(), cwd=folder)
@@ -175,3 +179,20 @@ def test_the_user_of_an_experiment_may_have_any_column(say: Say, folder: Path) -
     named = say("online", "ab", "own.csv", "--columns", "user=customer", cwd=folder)
     assert named.code == 0
     assert named.out == usual.out
+
+
+def test_the_outcomes_of_lists_may_have_any_columns(say: Say, folder: Path) -> None:
+    rows = (folder / "outcomes.csv").read_text(encoding="utf-8")
+    (folder / "own.csv").write_text(rows.replace("user,preference", "customer,winner", 1), encoding="utf-8")
+    usual = say("online", "interleave", "--outcomes", "outcomes.csv", cwd=folder)
+    named = say("online", "interleave", "--outcomes", "own.csv", "--columns", "preference=winner,user=customer", cwd=folder)
+    assert (named.code, named.out) == (0, usual.out)
+    assert "users; a user counts once" in named.out
+
+
+def test_a_small_cohort_without_conversions_has_no_verdict_and_the_users_that_it_takes(say: Say, folder: Path) -> None:
+    rows = "A,0\n" * 31 + "B,0\n" * 2914 + "B,1\n" * 55
+    (folder / "rare.csv").write_text("cohort,value\n" + rows, encoding="utf-8")
+    said = " ".join(say("online", "ab", "rare.csv", "--split", "0.99", cwd=folder).out.split())
+    assert "No verdict: the smaller cohort has too few users (31 in A, 2,969 in B) for values with such rare large ones." in said
+    assert "With this split, wait for" in said

@@ -5,7 +5,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from scipy.stats import chisquare, t, ttest_ind
+from scipy.stats import chisquare, fisher_exact, skew, t, ttest_ind
 
 from idealrank.clicks import ab_effect, users_needed
 from idealrank.clicks.arguments import Looks
@@ -111,6 +111,47 @@ def test_there_is_no_verdict_on_few_users_however_large_the_difference() -> None
         assert ab_effect(values, side, looks=looks).verdict == "too few users"
         more = ab_effect(np.tile(values, 2), np.tile(side, 2), looks=looks)
         assert (more.n_a, more.n_b, more.verdict) == (36, 36, "better")
+
+
+def test_a_small_cohort_has_no_verdict_on_rare_values() -> None:
+    """No conversion among 31 users, and 55 among 2,969, says nothing: Fisher's exact p is 1."""
+    values, side = np.zeros(3000), np.where(np.arange(3000) < 31, "A", "B")
+    values[100:155] = 1
+    for looks in get_args(Looks):
+        found = ab_effect(values, side, split=0.99, looks=looks)
+        assert found.obstacle == found.verdict == "too few users"
+        assert fisher_exact([[0, 31], [55, 2914]]).pvalue == 1
+        # By Cochran's rule, 25 users for each unit of squared skewness: here of the smaller cohort, nearly.
+        assert found.users_for_skewness * 31 / 3000 == pytest.approx(25 * skew(values) ** 2, rel=0.05)
+        assert ab_effect(np.tile(values, 60), np.tile(side, 60), split=0.99, looks=looks).users_for_skewness == 0
+
+
+def test_the_skewness_of_a_difference_is_that_of_drawn_differences() -> None:
+    """Cohorts of 50 and 450 users with values drawn from one distribution."""
+    rng = np.random.default_rng(21)
+    side = np.repeat(["A", "B"], [50, 450])
+    drawn = rng.exponential(size=(30_000, 500))
+    differences = drawn[:, 50:].mean(axis=1) - drawn[:, :50].mean(axis=1)
+    found = [ab_effect(values, side, split=0.9).skewness for values in drawn[:200]]
+    assert np.mean(found) == pytest.approx(skew(differences), rel=0.1)
+    assert skew(differences) < -0.2
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.05])
+def test_unequal_cohorts_keep_the_level_at_all_looks(rate: float) -> None:
+    """The level was lost in a third of such tests or more: the small cohort had no conversion, and no variance."""
+    rng, wrong = np.random.default_rng(13), 0
+    for _ in range(40):
+        side, values = np.where(rng.random(2000) < 0.97, "B", "A"), (rng.random(2000) < rate).astype(float)
+        verdicts = {ab_effect(values[:size], side[:size], split=0.97).verdict for size in (500, 1000, 1500, 2000)}
+        wrong += bool(verdicts & {"better", "worse"})
+    assert wrong <= 4
+
+
+def test_equal_cohorts_are_never_too_skewed() -> None:
+    values, side = np.r_[np.zeros(98), 1e6, np.zeros(99), 3.0, 0.0], np.repeat(["A", "B"], 100)
+    assert ab_effect(values, side).skewness == 0
+    assert ab_effect(values, side).verdict == "undecided"
 
 
 def test_an_interval_of_a_planned_size_has_the_degrees_of_freedom_of_the_smaller_cohort() -> None:

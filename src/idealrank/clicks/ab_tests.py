@@ -31,6 +31,9 @@ MISMATCH = 0.001
 FEWEST_USERS = 20
 """Users of a cohort below which there is no verdict: the errors of ratios and of skewed values are not known well enough."""
 
+MOST_SKEWNESS = 0.2
+"""Skewness of the difference above which there is no verdict: 25 users for each unit of squared skewness, by Cochran's rule."""
+
 _LARGEST_RATIO = 1e8  # of standard deviations to differences: beyond it a plan has more users than there are people
 
 
@@ -64,6 +67,9 @@ class Effect:
         Percentile interval of a bootstrap over users, for a test of planned size; None without replicates.
     looks : {"any", "once"}
         Looks for which the verdict holds: by the confidence sequence, or by the interval for a test of planned size.
+    skewness : float
+        Skewness of the difference if both cohorts had the values of all users: 0 for cohorts of one size. In a small cohort beside a
+        large one, rare large values make it skewed, and the intervals too short on one side.
 
     Examples
     --------
@@ -87,6 +93,7 @@ class Effect:
     confidence: float
     bootstrap: tuple[float, float] | None = None
     looks: Looks = "any"
+    skewness: float = 0.0
 
     @property
     def decisive_p(self) -> float:
@@ -95,10 +102,25 @@ class Effect:
 
     @property
     def obstacle(self) -> Literal["split is wrong", "too few users"] | None:
-        """Reason why there is no verdict, if any: users were not split as planned, or a cohort has fewer than 20."""
+        """Reason why there is no verdict, if any.
+
+        Users were not split as planned; or a cohort has fewer than 20, or fewer than its values need, see `users_for_skewness`.
+        """
         if self.split_p < MISMATCH:
             return "split is wrong"
-        return "too few users" if min(self.n_a, self.n_b) < FEWEST_USERS else None
+        few = min(self.n_a, self.n_b) < FEWEST_USERS
+        return "too few users" if few or self.users_for_skewness else None
+
+    @property
+    def users_for_skewness(self) -> int:
+        """Users, split as these, of which the difference would be at most as skewed as a verdict allows (0.2); 0 if it is.
+
+        References
+        ----------
+        Cochran (1977), Sampling Techniques, 3rd edition, section 2.15.
+        """
+        n = self.n_a + self.n_b
+        return math.ceil(n * (self.skewness / MOST_SKEWNESS) ** 2) if abs(self.skewness) > MOST_SKEWNESS else 0
 
     @property
     def verdict(self) -> Literal["better", "worse", "undecided", "split is wrong", "too few users"]:
@@ -184,7 +206,8 @@ def ab_effect(
     if covariate is not None:
         taken, explained = _explained(totals, sizes, covariate_of_users(rows, covariate))
     sides = [(totals[chosen], sizes[chosen], taken[chosen]) for chosen in (~is_b, is_b)]
-    (mean_a, variance_a), (mean_b, variance_b) = (_ratio(*side) for side in sides)
+    (mean_a, residual_a), (mean_b, residual_b) = (_ratio(*side) for side in sides)
+    variance_a, variance_b = _variance(residual_a), _variance(residual_b)
     n_b, n = int(is_b.sum()), is_b.size
     difference, error = mean_b - mean_a, math.sqrt(variance_a + variance_b)
     p = p_always = float(difference == 0)
@@ -220,6 +243,7 @@ def ab_effect(
         confidence=level,
         bootstrap=bootstrap,
         looks=looks,
+        skewness=_skewness_of_difference(residual_a, residual_b),
     )
 
 
@@ -288,7 +312,10 @@ def row_table(
         raise InputError(f"denominator, row {row}: found {below[row]:g}, expected 0 or more")
     known = np.array([one in ("A", "B") for one in side.tolist()], bool) if side.dtype.kind not in "US" else np.isin(side, ("A", "B"))
     if not known.all():
-        raise InputError(f"cohort: found {str(side[~known][0])!r}, expected 'A' or 'B'")
+        raise InputError(
+            f"cohort: found {str(side[~known][0])!r}, expected 'A' or 'B'",
+            hint="call the cohort without the change A, and the other one B",
+        )
     codes = np.arange(y.size) if users is None else _codes(users, y.size)
     is_b = np.zeros(int(codes.max()) + 1, bool)
     is_b[codes[side == "B"]] = True
@@ -316,11 +343,26 @@ def _drawn_ratios(above: FloatArray, below: FloatArray, taken: FloatArray, repli
     return found
 
 
-def _ratio(above: FloatArray, below: FloatArray, taken: FloatArray) -> tuple[float, float]:
-    """Ratio of two sums over users less the mean of what the covariate explains, and its variance by the delta method."""
-    n, ratio, shift = above.size, float(above.sum() / below.sum()), float(taken.mean())
-    residual = (above - ratio * below) / below.mean() - (taken - shift)
-    return ratio - shift, float((residual * residual).sum()) / (n - 1) / n
+def _ratio(above: FloatArray, below: FloatArray, taken: FloatArray) -> tuple[float, FloatArray]:
+    """Ratio of two sums over users less the mean of what the covariate explains, and each user's residual by the delta method."""
+    ratio, shift = float(above.sum() / below.sum()), float(taken.mean())
+    residual: FloatArray = (above - ratio * below) / below.mean() - (taken - shift)
+    return ratio - shift, residual
+
+
+def _variance(residual: FloatArray) -> float:
+    """Variance of a mean."""
+    return float((residual * residual).sum()) / (residual.size - 1) / residual.size
+
+
+def _skewness_of_difference(residual_a: FloatArray, residual_b: FloatArray) -> float:
+    """Skewness of the difference of two means, with the second and third moment of both cohorts together."""
+    both = np.concatenate((residual_a, residual_b))
+    scale = math.sqrt(float((both * both).mean()))
+    if scale == 0:
+        return 0.0
+    n_a, n_b, of_users = residual_a.size, residual_b.size, float(((both / scale) ** 3).mean())
+    return float(of_users * (n_b**-2 - n_a**-2) / (1 / n_a + 1 / n_b) ** 1.5)
 
 
 def _codes(users: "Sequence[Any] | npt.ArrayLike", n: int) -> IntArray:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from idealrank.clicks.ab_tests import Effect, ab_effect
+from idealrank.clicks.ab_tests import MISMATCH, Effect, ab_effect
 from idealrank.clicks.arguments import Looks, array_of, label_column
 from idealrank.clicks.novelty_looks import Novelty, novelty
 from idealrank.clicks.sessions import Sessions, check_sessions
@@ -71,9 +71,10 @@ class CohortEffects:
         'too few users'
         """
         effect = self.effects[name]
-        obstacle = self.effects[CLICKS].obstacle or effect.obstacle
-        if obstacle is not None:
-            return obstacle
+        if self.effects[CLICKS].split_p < MISMATCH:
+            return "split is wrong"
+        if effect.obstacle is not None:
+            return effect.obstacle
         if name not in self.p:
             return "-"
         if self.p[name] > 1 - effect.confidence:

@@ -64,7 +64,7 @@ _FACTORS = (0.25, 0.5, 1, 2, 4)  # numbers of queries in the table, as shares of
     "--sd", metavar="SD", type=click.FloatRange(0, min_open=True), default=0.3, show_default=True,
     help="Standard deviation over queries, of values or of differences.",
 )  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
+@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Random seed.")
 @_FORMATS.option
 @options.output
 def draw(

@@ -63,7 +63,7 @@ clusters: Decorator = click.option(
     help="Clusters of queries, such as the queries of one user: lines QUERY LABEL.  [default: each query alone]",
 )  # fmt: skip
 level: Decorator = click.option(
-    "--level", "confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
+    "--level", "confidence", metavar="LEVEL", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
     help="Confidence level of intervals.",
 )  # fmt: skip
 

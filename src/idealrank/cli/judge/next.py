@@ -112,7 +112,7 @@ _FORMATS = Formats(
 )  # fmt: skip
 @LARGEST_LOSS
 @click.option("--orders", metavar="N", type=click.IntRange(1), help="Random orders in the replay.  [default: 20]")
-@click.option("--seed", type=int, default=0, show_default=True, help="Random seed of the orders.")
+@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Random seed of the orders.")
 @options.convention
 @click.option(
     "--figure", "figure_path", metavar="FILE",

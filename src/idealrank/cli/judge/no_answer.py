@@ -47,7 +47,7 @@ _FORMATS = Formats(
     help="Highest false-return rate.  [default: the highest difference of recall and false-return rate]",
 )  # fmt: skip
 @click.option("--folds", metavar="N", type=click.IntRange(2), default=2, show_default=True, help="Parts of the queries for cross-fitting.")
-@click.option("--seed", type=int, help="Random seed of the folds; derived from the queries by default.")
+@click.option("--seed", metavar="N", type=int, help="Random seed of the folds; derived from the queries by default.")
 @label_options.level
 @options.convention
 @_FORMATS.option

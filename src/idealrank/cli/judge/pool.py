@@ -49,7 +49,7 @@ _FORMATS = Formats(
     cls=options.OnceOption,
     help="Queries to pool: lines ID, or ID, tab and text.  [default: all queries of the runs]",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Random seed of the sample.")
+@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Random seed of the sample.")
 @options.convention
 @_FORMATS.option
 @options.output

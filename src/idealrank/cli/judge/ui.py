@@ -54,7 +54,14 @@ OUTPUT.raters has each person's grade, and OUTPUT.labels.csv every answer with i
     "--judge", "judge_text", metavar="[NAME=]FILE", cls=options.OnceOption, help="Judgments of a model, shown after a person has answered."
 )
 @click.option("--guidelines", "guidelines_path", metavar="FILE", help="Text that explains the grades.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the order and of the pairs labelled twice.")
+@click.option(
+    "--seed",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed of the order and of the pairs labelled twice.",
+)
 @options.listening(8766)
 def ui(
     *,

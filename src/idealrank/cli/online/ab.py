@@ -33,7 +33,8 @@ effect in each period, and whether the effect fades: days since the first visit 
 over users. If the users were not split as planned, there is no verdict: find the reason first.
 
 The verdict is valid at any look: it comes from a confidence sequence. --looks once takes it from the interval for a test of planned size,
-which holds only if you read the test once, at the planned size. There is no verdict with fewer than 20 users in a cohort.
+which holds only if you read the test once, at the planned size. There is no verdict with fewer than 20 users in a cohort. If one cohort is
+much smaller than the other, rare large values (such as few conversions) need more users there; the output says how many.
 
 With --log, ROWS is a click log with a column `cohort`: a row for each result shown, with session, query, document, rank, click and user.
 Values are the clicks of a list, and whether it had one. With --qrels, the lists of the log are also measured, each query as often as it was

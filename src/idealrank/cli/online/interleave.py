@@ -14,7 +14,7 @@ from idealrank.clicks import preference
 from idealrank.clicks.arguments import Looks
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
-from idealrank.io.click_logs import OUTCOMES, read_columns
+from idealrank.io.click_logs import OUTCOMES, log_columns, read_columns
 
 _EPILOG = """\
 Examples:
@@ -25,6 +25,7 @@ Examples:
 \b
   Which run do users prefer? Columns preference (1 for B, -1 for A, 0 for neither) and user:
     idealrank online interleave --outcomes outcomes.csv
+    idealrank online interleave --outcomes outcomes.csv --columns preference=winner,user=customer
 
 The verdict comes from a confidence sequence: you may read the test every day, and stop it as soon as it is decided. --looks once takes the
 verdict from the interval for a test of planned size, which holds only if you read the test once, at the planned size.
@@ -59,9 +60,11 @@ def interleave(
     if outcomes_path is not None:
         if runs:
             raise OptionError(f"--outcomes: found {len(runs)} runs besides, expected none")
-        found = watch.run("outcomes", lambda _: read_columns(outcomes_path, OUTCOMES))
-        tested = preference(found["preference"], users=found.get("user"), confidence=confidence, looks=looks)
-        _FORMATS.write(layout, output_path, tested)
+        given = log_columns(inputs.columns_text, OUTCOMES)
+        found = watch.run("outcomes", lambda _: read_columns(outcomes_path, OUTCOMES, columns=given))
+        users = found.get("user")
+        tested = preference(found["preference"], users=users, confidence=confidence, looks=looks)
+        _FORMATS.write(layout, output_path, tested, len(found["preference"]), None if users is None else len(set(users)))
         return
     if len(runs) != 2:
         raise OptionError(f"found {len(runs)} runs, expected RUN_A and RUN_B, or --outcomes FILE")

@@ -56,12 +56,14 @@ def plan(
     planned_users: int, looks: Looks, confidence: float, layout: str, output_path: str | None,
 ) -> None:  # fmt: skip
     """Compute how many lists an interleaving test needs (--share), or how many users an A/B test (--sd and --difference)."""
-    if (share is None) == (sd is None or difference is None):
+    of_users = [one for one in (sd, difference) if one is not None]
+    if (len(of_users) != 2) if share is None else of_users:
         given = [name for name, value in (("--share", share), ("--sd", sd), ("--difference", difference)) if value is not None]
         raise OptionError(f"found {' and '.join(given) or 'none of them'}, expected --share alone, or --sd and --difference")
     if share is not None:
         lists = lists_needed(share, power=power, confidence=confidence, ties=ties, looks=looks)
-        _FORMATS.write(layout, output_path, "lists", lists, looks)
+        assumed = {"share": share, "ties": ties, "power": power, "confidence": confidence}
+        _FORMATS.write(layout, output_path, "lists", lists, looks, assumed)
         return
     assert sd is not None  # noqa: S101  (looked at above)
     assert difference is not None  # noqa: S101
@@ -75,4 +77,6 @@ def plan(
         planned_users=planned_users,
         looks=looks,
     )
-    _FORMATS.write(layout, output_path, "users", users, looks)
+    assumed = {"sd": sd, "difference": difference, "split": split, "power": power, "confidence": confidence}
+    assumed |= {"variance_reduction": reduction} | ({"planned_users": planned_users} if looks == "any" else {})
+    _FORMATS.write(layout, output_path, "users", users, looks, assumed)

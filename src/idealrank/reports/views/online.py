@@ -1,6 +1,7 @@
 """Experiments with users, as tables and JSON."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from idealrank.clicks import CohortEffects, Effect, Novelty, Preference
@@ -21,8 +22,8 @@ _LOOKS: dict[Looks, str] = {
 }
 
 
-def preference_parts(found: Preference) -> list[Part]:
-    """Verdict, wins, and the test.
+def preference_parts(found: Preference, n_lists: int | None = None, n_users: int | None = None) -> list[Part]:
+    """Verdict, wins, and the test; of so many lists, of so many users, where they are known.
 
     Examples
     --------
@@ -46,10 +47,12 @@ def preference_parts(found: Preference) -> list[Part]:
         f"{_LOOKS[found.looks]}; at any look: confidence sequence of {100 * found.confidence:g}%, p {p_text(found.p_always)}; "
         f"planned size: interval of Clopper and Pearson, sign test p {p_text(found.p)}"
     )
+    if n_lists is not None and n_users is not None:
+        said = f"{n_lists:,} lists of {n_users:,} users; a user counts once, by the majority of their lists; {said}"
     return [[verdict], Table.of(columns, [found]), ["method", *wrapped(said)]]
 
 
-def preference_json(found: Preference) -> str:
+def preference_json(found: Preference, n_lists: int | None = None, n_users: int | None = None) -> str:
     """JSON text.
 
     Examples
@@ -61,7 +64,7 @@ def preference_json(found: Preference) -> str:
     record = {
         "version": __version__, "schema": SCHEMA, "verdict": found.verdict, "wins_a": found.wins_a, "wins_b": found.wins_b,
         "ties": found.ties, "share": found.share, "interval": list(found.interval), "p": found.p, "sequence": list(found.sequence),
-        "p_always": found.p_always, "confidence": found.confidence, "looks": found.looks,
+        "p_always": found.p_always, "confidence": found.confidence, "looks": found.looks, "lists": n_lists, "users": n_users,
     }  # fmt: skip
     return json.dumps(finite(record), indent=2) + "\n"
 
@@ -112,7 +115,12 @@ def _no_verdict(found: Effect) -> str | None:
         return f"No verdict: users were not split as planned ({_split(found)}). Find the reason first."
     if found.obstacle == "too few users":
         users = f"{found.n_a:,} in A, {found.n_b:,} in B"
-        return f"No verdict: a cohort has fewer than {FEWEST_USERS} users ({users}). Wait for more."
+        if min(found.n_a, found.n_b) < FEWEST_USERS:
+            return f"No verdict: a cohort has fewer than {FEWEST_USERS} users ({users}). Wait for more."
+        return (
+            f"No verdict: the smaller cohort has too few users ({users}) for values with such rare large ones. "
+            f"With this split, wait for {found.users_for_skewness:,} users."
+        )
     return None
 
 
@@ -172,6 +180,7 @@ def _effect_record(found: Effect) -> dict[str, Any]:
         "difference": found.difference, "standard_error": found.standard_error, "interval": list(found.interval), "p": found.p,
         "sequence": list(found.sequence), "p_always": found.p_always,
         "looks": found.looks, "users_a": found.n_a, "users_b": found.n_b, "split_p": found.split_p,
+        "skewness": found.skewness, "users_for_skewness": found.users_for_skewness,
         "variance_reduction": found.variance_reduction, "confidence": found.confidence,
         "bootstrap": None if found.bootstrap is None else list(found.bootstrap),
     }  # fmt: skip
@@ -188,7 +197,11 @@ def cohort_parts(found: CohortEffects) -> list[Part]:
     ['No verdict: a cohort has fewer than 20 users (2 in A, 2 in B). Wait for more.']
     """
     first = found.effects[CLICKS]
-    verdict = _no_verdict(first) or f"B against A, by {found.n_lists:,} lists"
+    of_users = first.obstacle is not None and not first.users_for_skewness
+    said_of = {name: _no_verdict(effect) for name, effect in found.effects.items() if effect.users_for_skewness}
+    heads = [f"B against A, by {found.n_lists:,} lists", *(f"{name}: {reason}" for name, reason in said_of.items())]
+    if of_users:
+        heads = [_no_verdict(first) or ""]
     p_kind = "always valid" if first.looks == "any" else "of the t distribution"
     columns: list[Column[str]] = [
         Column("of a list", "text", Cell),
@@ -206,7 +219,7 @@ def cohort_parts(found: CohortEffects) -> list[Part]:
     )
     if found.n_judged:
         said += f"; measures: of {found.n_judged:,} lists whose query has judgments, each query as often as it was asked"
-    parts: list[Part] = [[verdict], Table.of(columns, list(found.effects))]
+    parts: list[Part] = [heads, Table.of(columns, list(found.effects))]
     reductions = [f"{name} {100 * effect.variance_reduction:.0f} %" for name, effect in found.effects.items() if effect.variance_reduction]
     if reductions:
         said += f"; CUPED took out of the variance: {', '.join(reductions)}"
@@ -255,19 +268,21 @@ def cohort_json(found: CohortEffects) -> str:
     return json.dumps(finite(record), indent=2) + "\n"
 
 
-def plan_parts(unit: str, needed: int, looks: Looks) -> list[Part]:
-    """The number and its looks in a sentence.
+def plan_parts(unit: str, needed: int, looks: Looks, assumed: Mapping[str, float] | None = None) -> list[Part]:
+    """The number and its looks in a sentence, and what it rests on.
 
     Examples
     --------
-    >>> plan_parts("lists", 453, "any")
-    [['453 lists are needed for a verdict that is valid at any look.']]
+    >>> plan_parts("lists", 453, "any", {"share": 0.6, "power": 0.8})
+    [['453 lists are needed for a verdict that is valid at any look.'], ['method', '  assumed: share 0.6; power 0.8']]
     """
     when = "at any look" if looks == "any" else "at one look, at this size"
-    return [[f"{needed:,} {unit} are needed for a verdict that is valid {when}."]]
+    whose = f"{needed:,} {unit}" + (" of both cohorts together" if unit == "users" else "")
+    text = "; ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in (assumed or {}).items())
+    return [[f"{whose} are needed for a verdict that is valid {when}."], *([["method", *wrapped(f"assumed: {text}")]] if text else [])]
 
 
-def plan_json(unit: str, needed: int, looks: Looks) -> str:
+def plan_json(unit: str, needed: int, looks: Looks, assumed: Mapping[str, float] | None = None) -> str:
     r"""JSON text.
 
     Examples
@@ -275,4 +290,5 @@ def plan_json(unit: str, needed: int, looks: Looks) -> str:
     >>> json.loads(plan_json("users", 3143, "once"))["users"]
     3143
     """
-    return json.dumps({"version": __version__, "schema": SCHEMA, unit: needed, "looks": looks}, indent=2) + "\n"
+    record = {"version": __version__, "schema": SCHEMA, unit: needed, "looks": looks, "assumed": dict(assumed or {})}
+    return json.dumps(record, indent=2) + "\n"

@@ -41,14 +41,14 @@ def dcg_parts(values: Mapping[str, LoggedDCG], difference: LoggedDCGDifference |
     parts: list[Part] = [cautions] if cautions else []
     parts.append(Table.of(columns, list(values.items())))
     if difference is not None:
+        needed = math.inf if difference.verdict == "no support" else difference.lists_needed()  # more lists do not mend the support
         pairs: list[Column[ListMean]] = [
             Column("B - A by", cell=lambda one: "DCG" if one is difference.dcg else "NDCG"),
             Column("difference", "number", lambda one: number_cell(_known(one.value), PLACES, signed=True)),
             Column(confidence, "number", lambda one: interval_cell(one.interval, PLACES)),
             Column("B is", cell=lambda one: difference.verdict if one is difference.dcg else "-"),
-            Column("lists needed", "number", lambda one: needed_cell(difference.lists_needed() if one is difference.dcg else math.inf)),
-            Column("more", "number", lambda one: needed_cell(
-                difference.lists_needed() if one is difference.dcg else math.inf, first.n_lists)),
+            Column("lists needed", "number", lambda one: needed_cell(needed if one is difference.dcg else math.inf)),
+            Column("more", "number", lambda one: needed_cell(needed if one is difference.dcg else math.inf, first.n_lists)),
         ]  # fmt: skip
         parts.append(Table.of(pairs, [difference.dcg, difference.ndcg], notes=[_NEEDED]))
         if difference.inverted:
@@ -57,9 +57,15 @@ def dcg_parts(values: Mapping[str, LoggedDCG], difference: LoggedDCGDifference |
         f"DCG: mean over {first.n_lists:,} lists of their clicks; a click counts the discount of its new rank, divided by its exposure; "
         "exposure: propensity of the ranks of a document, over all lists of its query; never shown: share of the discounts on documents "
         f"that the log lacks; intervals: normal, by {where[:-1]}, {'with' if first.propensity_errors else 'without'} the errors of the "
-        "propensities; only DCG is unbiased; NDCG gives each list the same weight, which can invert the order of two rankers"
+        f"propensities; {_assumed(first)}only DCG is unbiased; NDCG gives each list the same weight, which can invert the order of two "
+        "rankers"
     )
     return [*parts, ["method", *wrapped(said)]]
+
+
+def _assumed(found: LoggedDCG) -> str:
+    """Name the assumption that no mistaken click was counted; offsets, without which there is an NDCG, take them off."""
+    return "" if math.isnan(found.ndcg.value) else "assumed: no trust bias (`clicks propensity --method trust` tests it); "
 
 
 def dcg_json(values: Mapping[str, LoggedDCG], difference: LoggedDCGDifference | None = None, where: str = "lists") -> str:

@@ -33,7 +33,7 @@ def sampled_parts(found: Sequence[SampledEstimate], sample: SampledJudgments, *,
         Column("run", cell=lambda one: one.run),
         Column("measure", cell=lambda one: one.measure),
         Column("estimate", "number", lambda one: number_cell(one.mean, places)),
-        Column("interval", "number", lambda one: _interval(one, places)),
+        Column(_interval_title(found), "number", lambda one: _interval(one, places)),
     ]
     if any(one.sampling_se is not None for one in found):
         columns.append(Column("error by sampling", "number", lambda one: number_cell(one.sampling_se, places)))
@@ -51,6 +51,11 @@ def _warnings(found: Sequence[SampledEstimate], sample: SampledJudgments) -> lis
         "differences too small; there is no interval. Sample more documents, or estimate DCG (-m DCG), which is unbiased."
     )
     return [filled(text)]
+
+
+def _interval_title(found: Sequence[SampledEstimate]) -> str:
+    levels = [one.interval.level for one in found if one.interval is not None]
+    return f"{100 * levels[0]:g} % interval" if levels else "interval"
 
 
 def _interval(one: SampledEstimate, places: int) -> Cell:
