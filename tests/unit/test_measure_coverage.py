@@ -9,7 +9,7 @@ import pytest
 import idealrank as ir
 from idealrank.evaluation.coverage import MeasureCoverage
 from idealrank.io.evaluation_journal import EvaluationJournal
-from idealrank.reports.views.evaluation import measure_coverage_table, report_parts
+from idealrank.reports.views.evaluation import measure_coverage_table, report_parts, table_report
 
 pytestmark = pytest.mark.filterwarnings("ignore:grades 1 to 5 look like ratings")
 
@@ -105,3 +105,13 @@ def test_there_is_no_table_by_measure_where_every_measure_has_the_counts_of_the_
     run = ir.evaluate(RATINGS, LISTS, ["R@20", "RR"])
     assert not measure_coverage_table([run]).rows
     assert report_parts([run])[-1].columns[0].title == "coverage"
+
+
+def test_a_convention_of_an_unstable_sort_says_so_beside_tied_documents() -> None:
+    """Only where some documents are tied, and only under a convention whose tool does not keep their order."""
+    qrels = {"q": {f"d{number}": number % 3 for number in range(20)}}
+    tied, ordered = ({"q": {f"d{number}": score(number) for number in range(20)}} for score in (lambda _: 1.0, float))
+    said = "in lists of 16 or more documents the tool puts them in an order of its own"
+    assert said in " ".join(table_report([ir.evaluate(qrels, tied, "nDCG@10", convention="ranx")]).split())
+    assert said not in " ".join(table_report([ir.evaluate(qrels, ordered, "nDCG@10", convention="ranx")]).split())
+    assert said not in " ".join(table_report([ir.evaluate(qrels, tied, "nDCG@10")]).split())

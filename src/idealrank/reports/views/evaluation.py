@@ -344,7 +344,19 @@ def coverage_table(evaluations: Sequence[Evaluation]) -> Table:
     """
     table = coverage_of([(evaluation.name, evaluation.coverage) for evaluation in evaluations])
     notes = [note for evaluation in evaluations for note in _missing(evaluation)] + _unjudged(evaluations)
-    return replace(table, notes=[*notes, *_labels(evaluations)])
+    return replace(table, notes=[*notes, *_labels(evaluations), *_unstable_ties(evaluations)])
+
+
+def _unstable_ties(evaluations: Sequence[Evaluation]) -> list[str]:
+    """Say that the tool of a convention may give another value, if its sort puts tied documents in an order of its own."""
+    length = evaluations[0].convention.unstable_from
+    tied = [f"{one.name} {one.coverage.tied_documents:,}" for one in evaluations if one.coverage.tied_documents]
+    if not length or not tied:
+        return []
+    return [
+        f"tied docs: {', '.join(tied)}; in lists of {length} or more documents the tool puts them in an order of its own, by an unstable "
+        "sort, so that its value may differ: `idealrank reconcile --value` prints the range"
+    ]
 
 
 def _labels(evaluations: Sequence[Evaluation]) -> list[str]:
