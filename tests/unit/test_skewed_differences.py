@@ -1,6 +1,7 @@
 """Skewed differences: the skewness, the rule of Cochran, the sentences of compare and gate, and the page of the simulation."""
 
 import importlib
+import math
 import sys
 from argparse import Namespace
 
@@ -14,6 +15,7 @@ import idealrank as ir
 from idealrank.reports.table.cells import Table
 from idealrank.reports.views.comparison.comparison import comparison_parts
 from idealrank.reports.views.comparison.markup import comparison_markdown
+from idealrank.reports.views.gate.gate import seen_text
 from idealrank.reports.views.gate.junit import gate_junit
 from idealrank.stats.unseen_losses import error_rate_known
 from tests.conftest import ROOT
@@ -207,3 +209,17 @@ def test_the_page_has_the_rows_that_a_run_prints() -> None:
     assert max(unflagged.values()) <= 0.06
     assert page["5% lose 0.38", "10 slices", "250"][0] == pytest.approx(0.96, abs=0.02)
     assert page["2% gain 0.72, 18% lose 0.08", "gate", "50"][0] > 0.25
+
+
+def test_a_gate_states_its_power_by_the_first_check_that_has_one() -> None:
+    """Two queries differ from the last run, too few to state a power, and forty from another baseline."""
+    rng = np.random.default_rng(5)
+    values = rng.uniform(0.2, 0.8, 300)
+    last, first = values.copy(), values.copy()
+    last[:2] += 0.1
+    first[:40] += rng.normal(0, 0.1, 40)
+    found = ir.gate(evaluation(values), evaluation(last, "last"), evaluation(first, "first"))
+    assert [math.isnan(check.detectable) for check in found.checks] == [True, False]
+    (said,) = seen_text(found, 4)
+    assert said.startswith("With these 300 queries, a true drop of ")
+    assert "by P@1 against first would be found 80% of the time" in said

@@ -364,7 +364,7 @@ def _drop(check: Check) -> str:
 
 
 def seen_text(gated: Gated, places: int) -> list[str]:
-    """The drop that the gate detects: by the first check in which anything differs, or by none.
+    """The drop that the gate detects: by the first check with a power of those in which anything differs, or by none.
 
     Examples
     --------
@@ -375,10 +375,13 @@ def seen_text(gated: Gated, places: int) -> list[str]:
     """
     if not gated.checks:
         return []
-    check = next((one for one in gated.deciding if not is_identical(one)), None)
-    if check is None:
+    changed = [one for one in gated.deciding if not is_identical(one)]
+    if not changed:
         return [_nothing_changed(gated)]
+    check = next((one for one in changed if not math.isnan(one.detectable)), changed[0])
     by = f" by {check.measure}" if len(gated.checks) > 1 else ""
+    if check is not changed[0] and check.measure == changed[0].measure:
+        by += f" against {check.baseline}"
     if check.detectable == math.inf or check.bound == math.inf * check.direction:
         passes = ": this gate passes every run" if gated.passed else ""
         if flips := few_flips(check):
