@@ -248,6 +248,8 @@ BAD_RATINGS = [
     (rated({"high": ["d"]}), 'queries 1: found "high" as gain, expected a finite number'),
     (rated({"1": ["d"], "2": ["d"]}), 'queries 1: found document "d" with two gains, expected one gain'),
     (rated({"d": {"gain": "3"}}), 'queries 1: found "3" as grade of document "d", expected {document: {"gain": number}}'),
+    (rated({"\ud800": 3}), 'queries 1: found the id "\\ud800" with half a surrogate pair of a document, expected valid Unicode'),
+    (rated({"": {"gain": 1}}), "queries 1: found an empty id of a document, expected an id"),
     (rated(3), 'queries 1: found 3 as relevant_documents, expected {document: {"gain": number}}'),
     (
         {"queries": [*rated({"1": ["d"]})["queries"], *rated({"1": ["e"]})["queries"]]},

@@ -187,18 +187,19 @@ class _Ratings:
 
     def _of_document(self, document: str, value: Any, place: Place) -> Iterator[tuple[str, float | None]]:
         gain = dict(value).get("gain") if isinstance(value, tuple) else value
+        identifier = check_id(document)
         if gain is None:
             self._blank += 1
-            if document:
-                yield document, None
+            if not isinstance(identifier, tuple):
+                yield identifier, None
             return
         grade = check_number(gain, "qrels")
         if isinstance(grade, tuple):
             self._bad(place, f"{grade[1]} of document {shown(document)}", _DOCUMENTS)
-        elif document:
-            yield document, grade
+        elif isinstance(identifier, tuple):
+            self._bad(place, f"{identifier[1]} of a document", identifier[2])
         else:
-            self._bad(place, "an empty id of a document", "an id")
+            yield identifier, grade
 
     def _place(self, query: str) -> Place:
         return f"{self._path}: query {shown(query)}", 0
