@@ -20,7 +20,7 @@ from idealrank.live.alerts.alarm_rules import (
     ThresholdRule,
 )
 from idealrank.live.alerts.alarm_states import AlarmPlan, advance
-from idealrank.live.alerts.seen_rounds import Baseline, SeenRound
+from idealrank.live.alerts.seen_rounds import Baseline, SamplingError, SeenRound
 
 QUERIES = [f"q{place:03}" for place in range(200)]
 DOWN = SeenRound(outcome="failed", failed=1.0)
@@ -204,3 +204,20 @@ def test_random_samples_of_queries_raise_no_alarm_where_each_query_changed_and_t
         for _ in range(60)
     ]
     assert _told(plan, [*USUAL, *rounds])[0] == []
+
+
+def test_a_sample_adds_its_error_to_the_noise_of_the_baseline() -> None:
+    """20 of 80 queries, half of them 0.1 off: the standard error is 0.1 sqrt(20 / 19) sqrt((1 - 1/4) / 20) with 19 degrees of freedom."""
+    base = Baseline(values=dict.fromkeys(QUERIES[:80], 0.6))
+    values = {query: 0.6 + 0.1 * (-1) ** place for place, query in enumerate(QUERIES[:20])}
+    found = base.sampling_error(SeenRound(outcome="complete", values=values, sampled=0.25))
+    assert found is not None
+    assert (found.error, found.degrees) == (pytest.approx(0.1 * np.sqrt(20 / 19) * np.sqrt(0.75 / 20)), 19)
+    assert base.sampling_error(SeenRound(outcome="complete", values=values)) == SamplingError(0.0, np.inf)
+
+
+def test_fewer_than_five_queries_in_a_sample_say_nothing() -> None:
+    base = Baseline(values=dict.fromkeys(QUERIES, 0.6), noise={"": 0.01})
+    few = SeenRound(outcome="complete", values=dict.fromkeys(QUERIES[:4], 0.1), sampled=0.25)
+    reading = CusumRule(name="drift").read(few, base, {})[""]
+    assert (reading.signal, reading.text) == (None, "fewer than 5 queries in the sample")
