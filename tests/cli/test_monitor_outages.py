@@ -4,7 +4,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -43,13 +43,27 @@ class Shop:
         send(handler, [f"{query}-good"])
 
     def _fail(self, handler: BaseHTTPRequestHandler) -> None:
-        if self.trouble == "silent":
+        if self.trouble == "drip":
+            _drip(handler)
+        elif self.trouble == "silent":
             time.sleep(3 * TIME_LIMIT)
             handler.close_connection = True
         elif self.trouble == "error":
             send(handler, {}, 503)
         else:
             handler.close_connection = True
+
+
+def _drip(handler: BaseHTTPRequestHandler) -> None:
+    """Send a byte at a time, so that no wait for the next one is long."""
+    handler.send_response(200)
+    handler.send_header("content-length", "100")
+    handler.end_headers()
+    handler.close_connection = True
+    with suppress(OSError):  # the monitor has gone
+        for _ in range(20):
+            handler.wfile.write(b" ")
+            time.sleep(0.1)
 
 
 def write_monitor(folder: Path, address: str, **keys: Any) -> None:
@@ -132,6 +146,18 @@ def test_a_service_that_is_silent_is_slow_in_the_record_and_the_line(say: Say, t
     line, alarm = said.out.splitlines()
     assert re.search(r"failed 0\.\d %, 3 of 12[23] attempts failed \(3 timed out\), p95 \d+ ms", line), line
     assert "alarm latency" in alarm
+
+
+@pytest.mark.parametrize("trouble", ["silent", "drip"])
+def test_queries_that_time_out_are_slow_also_if_the_round_ends_before_they_are_repeated(say: Say, tmp_path: Path, trouble: str) -> None:
+    keys = {"timeout": 0.3, "concurrency": 4, "retries": 2, "backoff": 0.01, "breaker": {"pause": 0.05}}
+    alarms = [{"kind": "latency", "most_ms": 200, "signals": "1 of 1"}]
+    with shop(tmp_path, trouble, alarms=alarms, **keys) as answers:
+        answers.hit = 1000
+        found = once(say, tmp_path)
+    assert (found["outcome"], found["alarms"]) == ("failed", ["shop/latency//1"])
+    assert found["timed_out"] >= 4
+    assert found["latency"]["p50"] >= 300
 
 
 def test_the_metrics_have_attempts_outages_and_pauses(say: Say, tmp_path: Path) -> None:

@@ -255,7 +255,10 @@ class CanaryMonitor:
         return [self.queries[place] for place in sorted(drawn)], size / len(self.queries)
 
     def _asked(self, queries: Sequence[SearchQuery]) -> tuple[list[SearchOutcome], list[str], JobTally]:
-        """Answer or failure of each query, and the counts of the job; a query that the job left out has failed."""
+        """Answer or failure of each query, and the counts of the job; a query that the job left out has failed.
+
+        A query that the job did not repeat any more keeps its attempts and their time: an engine that is too slow is slow in the record.
+        """
         found: dict[str, SearchOutcome] = {}
         tally = JobTally()
 
@@ -267,6 +270,7 @@ class CanaryMonitor:
             try:
                 job.ask(queries, lambda one: found.__setitem__(one.item.id, one))
             finally:
+                found.update({one.item.id: one for one in job.interrupted})
                 backend.close()
 
         failure = failure_of("backend", ask)
