@@ -474,7 +474,7 @@ class LabelAgeRule(AlarmRule):
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorRule(AlarmRule):
-    """Signal if too many queries get no answer, or the engine did not answer for a part of the round.
+    """Signal if too many queries get no answer, the engine did not answer for a part of the round, or every answer is empty.
 
     An outage that ends within a round fails a few queries only. One round is therefore enough by default.
 
@@ -497,8 +497,11 @@ class ErrorRule(AlarmRule):
         text = f"{100 * seen.failed:.1f} % of the queries failed, at most {100 * self.most:g} %"
         if seen.outages:
             text += f"; outages within the round: {seen.outages}"
-        signal = seen.failed > self.most or seen.outages > 0
-        calm = seen.failed <= self.most / 2 and not seen.outages
+        if seen.empty == 1:
+            text += "; every answer is empty"
+        is_out = seen.outages > 0 or seen.empty == 1
+        signal = seen.failed > self.most or is_out
+        calm = seen.failed <= self.most / 2 and not is_out
         return {WHOLE: Reading(signal=signal, calm=calm, value=seen.failed, limit=self.most, text=text)}
 
 

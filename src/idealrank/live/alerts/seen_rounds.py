@@ -31,6 +31,8 @@ class SeenRound:
         Slices of the queries, by query.
     failed : float
         Share of the queries without an answer.
+    empty : float
+        Share of the answers without a document.
     outages : int
         Times that so many attempts in a row failed that the engine was left alone for a while.
     coverage : float or None
@@ -55,12 +57,18 @@ class SeenRound:
     people: Mapping[str, float] = field(default_factory=dict)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     failed: float = 0.0
+    empty: float = 0.0
     outages: int = 0
     coverage: float | None = None
     label_days: float | None = None
     latency: Mapping[str, float] = field(default_factory=dict)
     sampled: float = 1.0
     time: float = 0.0
+
+    @property
+    def is_usable(self) -> bool:
+        """True if a baseline may be learned from the round: it is complete, and not without any document or judged document."""
+        return self.outcome == "complete" and self.empty < 1 and self.coverage != 0
 
     def mean(self, group: str = WHOLE) -> float | None:
         """Return the mean of a group, corrected by the grades of people; None without a value."""
