@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import stdtrit
 
 from idealrank.live.alerts.alarm_rules import (
     AlarmRule,
@@ -214,6 +215,34 @@ def test_a_sample_adds_its_error_to_the_noise_of_the_baseline() -> None:
     assert found is not None
     assert (found.error, found.degrees) == (pytest.approx(0.1 * np.sqrt(20 / 19) * np.sqrt(0.75 / 20)), 19)
     assert base.sampling_error(SeenRound(outcome="complete", values=values)) == SamplingError(0.0, np.inf)
+
+
+def test_the_error_of_a_slice_counts_its_own_share_in_the_sample() -> None:
+    """All 8 queries of one slice are asked, and 12 of the 72 of the other, each half of them 0.1 off."""
+    groups = {query: ("few" if place < 8 else "many",) for place, query in enumerate(QUERIES[:80])}
+    base = Baseline(values=dict.fromkeys(groups, 0.6))
+    values = {query: 0.6 + 0.1 * (-1) ** place for place, query in enumerate(QUERIES[:20])}
+    seen = SeenRound(outcome="complete", values=values, sampled=0.25, groups=groups)
+    assert base.sampling_error(seen, "few") == SamplingError(0.0, 7)
+    many = base.sampling_error(seen, "many")
+    assert many is not None
+    assert (many.error, many.degrees) == (pytest.approx(0.1 * np.sqrt(12 / 11) * np.sqrt((1 - 12 / 72) / 12)), 11)
+
+
+def test_the_error_of_a_sample_with_grades_of_people_is_that_of_the_corrected_mean() -> None:
+    usual = dict.fromkeys(QUERIES, 0.6)
+    base = Baseline(values=usual, people=usual, noise={"": 0.01})
+    values = {query: 0.6 + 0.1 * (-1) ** place for place, query in enumerate(QUERIES[:100])}
+    people = {query: value - 0.05 * (place % 3) for place, (query, value) in enumerate(list(values.items())[:20])}
+    seen = SeenRound(outcome="complete", values=values, people=people, sampled=0.5)
+    found = base.sampling_error(seen)
+    assert found is not None
+    assert found.degrees == 19
+    drop = base.drop(seen)
+    assert drop is not None
+    assert found.error * stdtrit(19, 0.975) == pytest.approx((drop[2] - drop[0]) * np.sqrt(0.5))
+    few = replace(seen, people=dict(list(people.items())[:4]))
+    assert CusumRule(name="drift").read(few, base, {})[""].signal is None
 
 
 def test_fewer_than_five_queries_in_a_sample_say_nothing() -> None:

@@ -229,15 +229,18 @@ class Baseline:
         """
         if observation.sampled == 1:
             return SamplingError(0.0, math.inf)
-        correction = math.sqrt(1 - observation.sampled)  # of a finite population
         if self.people and observation.people and group == WHOLE:
-            found = _correction(*self._people_differences(observation), 0.95)
-            error, degrees = found.standard_error, found.df
+            values, people = self._people_differences(observation)
+            found = _correction(values, people, 0.95)
+            size, error, degrees = len(values), found.standard_error, found.df
         else:
             differences = self.differences(observation, group)
-            degrees = differences.size - 1
-            error = float(differences.std(ddof=1)) / math.sqrt(differences.size) if degrees > 0 else math.nan
-        return None if degrees + 1 < FEWEST_SAMPLED else SamplingError(error * correction, degrees)
+            size, degrees = differences.size, differences.size - 1
+            error = float(differences.std(ddof=1)) / math.sqrt(size) if size > 1 else math.nan
+        if degrees + 1 < FEWEST_SAMPLED:
+            return None
+        population = sum(group == WHOLE or group in observation.groups.get(query, ()) for query in self.values)
+        return SamplingError(error * math.sqrt(1 - size / population), degrees)
 
     def mean_drop(self, observation: SeenRound, group: str = WHOLE) -> float | None:
         """Return the mean difference of a round from the baseline; None without a query that has both."""
