@@ -12,13 +12,15 @@ with 30 rounds for the noise. The second table has the false alarms for other ki
 * day: a sine of a day with an amplitude of 0.01 on independent noise, with a round every 15 minutes;
 * week: 0.01 less on two days of seven, on independent noise, with a round every day.
 
+A setting with `sample` asks 100 queries at random in each round after the baseline.
+
 Run it as ``python experiments/alarm_delays.py``; ``--runs`` and ``--rounds`` make it shorter.
 """
 
 import argparse
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -54,6 +56,7 @@ class Setting:
     stored: bool = False
     season: Season | None = None
     every: float = QUARTER
+    sample: int = N_QUERIES
 
 
 LENGTHS = {
@@ -69,6 +72,9 @@ NOISES = {
     "day, no season": Setting(noise="day"),
     "day, `season: 1d`": Setting(noise="day", learned=192, season=Season.of(DAY, every=QUARTER)),
     "week, `season: 7d`": Setting(noise="week", learned=28, season=Season.of(WEEK, every=DAY), every=DAY),
+    "`sample: 100`": Setting(sample=100),
+    "300 rounds, `sample: 100`": Setting(learned=300, sample=100),
+    "lasting, 100 rounds, `sample: 100`": Setting(noise="lasting", learned=100, sample=100),
 }
 
 
@@ -91,6 +97,13 @@ def rounds(rng: np.random.Generator, setting: Setting) -> Iterator[SeenRound]:
         values = (USUAL + noise).clip(0, 1)
         yield SeenRound(outcome="complete", values=dict(zip(QUERIES, values.tolist(), strict=True)), time=time)
         time += setting.every
+
+
+def sampled(rng: np.random.Generator, seen: Iterator[SeenRound], size: int) -> Iterator[SeenRound]:
+    """Ask so many queries at random in each round."""
+    for one in seen:
+        chosen = {QUERIES[place]: one.values[QUERIES[place]] for place in rng.choice(N_QUERIES, size, replace=False)}
+        yield replace(one, values=chosen, sampled=size / N_QUERIES)
 
 
 def lowered(rng: np.random.Generator, seen: Iterator[SeenRound], drop: float) -> Iterator[SeenRound]:
@@ -125,6 +138,8 @@ def measure(
         given = Baseline(values=dict(next(usual).values)) if setting.stored else Baseline()
         plan = AlarmPlan(monitor="m", rules=(rule,), baseline_rounds=setting.learned, season=setting.season, given=given)
         _, learned = opened(plan, {}, usual, setting.learned)
+        if setting.sample < N_QUERIES:
+            usual = sampled(rng, usual, setting.sample)
         false += len(opened(plan, learned, usual, length)[0])
         for place, drop in enumerate(drops):
             found, _ = opened(plan, _quiet(plan, learned, usual), lowered(rng, usual, drop), LONGEST, first=True)

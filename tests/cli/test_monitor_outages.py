@@ -4,7 +4,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -43,13 +43,29 @@ class Shop:
         send(handler, [f"{query}-good"])
 
     def _fail(self, handler: BaseHTTPRequestHandler) -> None:
-        if self.trouble == "silent":
+        if self.trouble == "drip":
+            _drip(handler)
+        elif self.trouble == "silent":
             time.sleep(3 * TIME_LIMIT)
             handler.close_connection = True
+        elif self.trouble == "empty":
+            send(handler, [])
         elif self.trouble == "error":
             send(handler, {}, 503)
         else:
             handler.close_connection = True
+
+
+def _drip(handler: BaseHTTPRequestHandler) -> None:
+    """Send a byte at a time, so that no wait for the next one is long."""
+    handler.send_response(200)
+    handler.send_header("content-length", "100")
+    handler.end_headers()
+    handler.close_connection = True
+    with suppress(OSError):  # the monitor has gone
+        for _ in range(20):
+            handler.wfile.write(b" ")
+            time.sleep(0.1)
 
 
 def write_monitor(folder: Path, address: str, **keys: Any) -> None:
@@ -134,6 +150,33 @@ def test_a_service_that_is_silent_is_slow_in_the_record_and_the_line(say: Say, t
     assert "alarm latency" in alarm
 
 
+@pytest.mark.parametrize("trouble", ["silent", "drip"])
+def test_queries_that_time_out_are_slow_also_if_the_round_ends_before_they_are_repeated(say: Say, tmp_path: Path, trouble: str) -> None:
+    keys = {"timeout": 0.3, "concurrency": 4, "retries": 2, "backoff": 0.01, "breaker": {"pause": 0.05}}
+    alarms = [{"kind": "latency", "most_ms": 200, "signals": "1 of 1"}]
+    with shop(tmp_path, trouble, alarms=alarms, **keys) as answers:
+        answers.hit = 1000
+        found = once(say, tmp_path)
+    assert (found["outcome"], found["alarms"]) == ("failed", ["shop/latency//1"])
+    assert found["timed_out"] >= 4
+    assert found["latency"]["p50"] >= 300
+
+
+def test_an_engine_that_answers_without_documents_is_an_alarm_of_errors_until_it_is_back(say: Say, tmp_path: Path) -> None:
+    with shop(tmp_path, "empty", alarms=[{"kind": "errors"}]) as answers:
+        answers.hit = 2 * QUERIES
+        said = say("monitor", "monitor.json", "--once", cwd=tmp_path)
+        empty = once(say, tmp_path)
+        alarms = [once(say, tmp_path)["alarms"] for _ in range(3)]
+    line, alarm = said.out.splitlines()
+    assert said.code == 1
+    assert re.search(r"nDCG@10 0\.0000 .*, failed 0\.0 %, 120 of 120 answers empty, .*baseline 0 of 3 rounds, without this one, ", line)
+    assert line.endswith("check that the index has documents, and that the keys of `backend` name the hits of its answers")
+    assert alarm == "  alarm errors since round 1: 0.0 % of the queries failed, at most 5 %; every answer is empty"
+    assert (empty["outcome"], empty["empty"], empty["coverage"]) == ("complete", QUERIES, None)
+    assert alarms == [["shop/errors//1"], ["shop/errors//1"], []]
+
+
 def test_the_metrics_have_attempts_outages_and_pauses(say: Say, tmp_path: Path) -> None:
     pytest.importorskip("prometheus_client")
     keys = {"concurrency": 1, "breaker": {"pause": 0.05}, "metrics": {"file": "shop.prom"}}
@@ -144,6 +187,7 @@ def test_the_metrics_have_attempts_outages_and_pauses(say: Say, tmp_path: Path) 
     assert 'idealrank_attempts{monitor="shop",outcome="answered"} 117.0' in text
     assert 'idealrank_attempts{monitor="shop",outcome="failed"} 3.0' in text
     assert 'idealrank_outages{monitor="shop"} 1.0' in text
+    assert 'idealrank_empty_answers{monitor="shop"} 0.0' in text
     assert float(re.findall(r'idealrank_paused_seconds\{monitor="shop"\} (\S+)', text)[0]) >= 0.05
 
 

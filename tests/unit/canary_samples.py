@@ -23,7 +23,7 @@ RECORD = {
 
 
 class Steerable:
-    """Engine that answers with the judged documents, with none of them, or not at all."""
+    """Engine that answers with the judged documents, with none of them, with no document, or not at all."""
 
     name = "steerable"
     state = "good"
@@ -31,6 +31,8 @@ class Steerable:
     def search(self, query: Any, limit: int) -> Any:
         if self.state == "down":
             raise BackendError("steerable: refused")
+        if self.state == "empty":
+            return []
         return [(f"{query.id}-{'good' if self.state == 'good' else 'bad'}", 1.0)]
 
     def close(self) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import stdtrit
 
 from idealrank.live.alerts.alarm_rules import (
     AlarmRule,
@@ -20,7 +21,7 @@ from idealrank.live.alerts.alarm_rules import (
     ThresholdRule,
 )
 from idealrank.live.alerts.alarm_states import AlarmPlan, advance
-from idealrank.live.alerts.seen_rounds import Baseline, SeenRound
+from idealrank.live.alerts.seen_rounds import Baseline, SamplingError, SeenRound
 
 QUERIES = [f"q{place:03}" for place in range(200)]
 DOWN = SeenRound(outcome="failed", failed=1.0)
@@ -204,3 +205,48 @@ def test_random_samples_of_queries_raise_no_alarm_where_each_query_changed_and_t
         for _ in range(60)
     ]
     assert _told(plan, [*USUAL, *rounds])[0] == []
+
+
+def test_a_sample_adds_its_error_to_the_noise_of_the_baseline() -> None:
+    """20 of 80 queries, half of them 0.1 off: the standard error is 0.1 sqrt(20 / 19) sqrt((1 - 1/4) / 20) with 19 degrees of freedom."""
+    base = Baseline(values=dict.fromkeys(QUERIES[:80], 0.6))
+    values = {query: 0.6 + 0.1 * (-1) ** place for place, query in enumerate(QUERIES[:20])}
+    found = base.sampling_error(SeenRound(outcome="complete", values=values, sampled=0.25))
+    assert found is not None
+    assert (found.error, found.degrees) == (pytest.approx(0.1 * np.sqrt(20 / 19) * np.sqrt(0.75 / 20)), 19)
+    assert base.sampling_error(SeenRound(outcome="complete", values=values)) == SamplingError(0.0, np.inf)
+
+
+def test_the_error_of_a_slice_counts_its_own_share_in_the_sample() -> None:
+    """All 8 queries of one slice are asked, and 12 of the 72 of the other, each half of them 0.1 off."""
+    groups = {query: ("few" if place < 8 else "many",) for place, query in enumerate(QUERIES[:80])}
+    base = Baseline(values=dict.fromkeys(groups, 0.6))
+    values = {query: 0.6 + 0.1 * (-1) ** place for place, query in enumerate(QUERIES[:20])}
+    seen = SeenRound(outcome="complete", values=values, sampled=0.25, groups=groups)
+    assert base.sampling_error(seen, "few") == SamplingError(0.0, 7)
+    many = base.sampling_error(seen, "many")
+    assert many is not None
+    assert (many.error, many.degrees) == (pytest.approx(0.1 * np.sqrt(12 / 11) * np.sqrt((1 - 12 / 72) / 12)), 11)
+
+
+def test_the_error_of_a_sample_with_grades_of_people_is_that_of_the_corrected_mean() -> None:
+    usual = dict.fromkeys(QUERIES, 0.6)
+    base = Baseline(values=usual, people=usual, noise={"": 0.01})
+    values = {query: 0.6 + 0.1 * (-1) ** place for place, query in enumerate(QUERIES[:100])}
+    people = {query: value - 0.05 * (place % 3) for place, (query, value) in enumerate(list(values.items())[:20])}
+    seen = SeenRound(outcome="complete", values=values, people=people, sampled=0.5)
+    found = base.sampling_error(seen)
+    assert found is not None
+    assert found.degrees == 19
+    drop = base.drop(seen)
+    assert drop is not None
+    assert found.error * stdtrit(19, 0.975) == pytest.approx((drop[2] - drop[0]) * np.sqrt(0.5))
+    few = replace(seen, people=dict(list(people.items())[:4]))
+    assert CusumRule(name="drift").read(few, base, {})[""].signal is None
+
+
+def test_fewer_than_five_queries_in_a_sample_say_nothing() -> None:
+    base = Baseline(values=dict.fromkeys(QUERIES, 0.6), noise={"": 0.01})
+    few = SeenRound(outcome="complete", values=dict.fromkeys(QUERIES[:4], 0.1), sampled=0.25)
+    reading = CusumRule(name="drift").read(few, base, {})[""]
+    assert (reading.signal, reading.text) == (None, "fewer than 5 queries in the sample")

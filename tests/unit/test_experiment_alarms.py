@@ -78,6 +78,14 @@ def test_a_short_simulation_prints_the_tables(script: Any, monkeypatch: pytest.M
     assert re.fullmatch(r"\| CUSUM \| \S+ \|", list(script.noise_rows(1, 10))[2])
 
 
+@pytest.mark.parametrize("name", ["CUSUM", "EWMA"])
+@pytest.mark.parametrize(("noise", "length"), [("300 rounds, `sample: 100`", 400), ("lasting, 100 rounds, `sample: 100`", 100)])
+def test_the_rate_of_false_alarms_holds_for_samples(script: Any, name: str, noise: str, length: int) -> None:
+    """5 baselines of 400 rounds, or of 100 with noise that lasts: 7 false alarms have a probability below 0.005 at the stated rate."""
+    rate, _ = script.measure(script.RULES[name], script.NOISES[noise], 5, length, drops=(), seed=9)
+    assert rate * 5 * length / 1000 <= 6
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["fixed threshold at 0.59, 2 of 3", "sequential test, tolerance 0", "CUSUM", "EWMA"])
 def test_rates_and_delays_are_those_of_the_guide(script: Any, name: str) -> None:
@@ -92,7 +100,7 @@ def test_rates_and_delays_are_those_of_the_guide(script: Any, name: str) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("noise", ["lasting", "shared", "day, `season: 1d`", "week, `season: 7d`"])
+@pytest.mark.parametrize("noise", ["lasting", "shared", "day, `season: 1d`", "week, `season: 7d`", "`sample: 100`"])
 @pytest.mark.parametrize("name", ["sequential test, tolerance 0.005", "CUSUM", "EWMA"])
 def test_the_rate_of_false_alarms_holds_for_other_noise(script: Any, name: str, noise: str) -> None:
     """10 baselines of 400 rounds: 4 false alarms expected at most, 13 have a probability below 0.001."""

@@ -174,6 +174,31 @@ def test_answers_that_make_no_ranking_are_failures_and_lose_no_round(store: ir.S
     assert events(folder) == [("errors", "opened"), ("errors", "recovered")]
 
 
+@pytest.mark.parametrize("state", ["empty", "bad"])
+def test_rounds_without_a_document_or_a_judged_one_are_no_part_of_the_baseline(store: ir.Store, folder: Path, state: str) -> None:
+    engine = Steerable()
+    monitor = monitor_of(engine, alarms=[{"kind": "cusum"}, {"kind": "errors"}])
+    for engine.state in (state, "good", state, "good", state):
+        monitor.run_round(store)
+    rounds = store.monitoring("shop").rounds()
+    assert [one.record["baseline"] for one in rounds] == [
+        "0 of 2 rounds, without this one", "1 of 2 rounds", "1 of 2 rounds, without this one", "known", "known",
+    ]  # fmt: skip
+    assert [one.record["value"] for one in rounds] == [0.0, 1.0, 0.0, 1.0, 0.0]
+    opened = [rule for rule, event in events(folder) if event == "opened"]
+    assert opened == (["errors", "cusum"] if state == "empty" else ["cusum"])
+
+
+def test_a_single_answer_without_a_document_is_counted_and_no_failure(store: ir.Store, folder: Path) -> None:
+    class Partly(Steerable):
+        def search(self, query: Any, limit: int) -> Any:
+            return [] if query.id == "q1" else super().search(query, limit)
+
+    (found,) = monitor_of(Partly()).run_round(store)
+    assert (found.record["empty"], found.record["failed"], found.record["coverage"]) == (1, 0.0, 1.0)
+    assert (found.record["problems"], found.record["baseline"], events(folder)) == ([], "1 of 2 rounds", [])
+
+
 def test_a_round_with_too_few_grades_of_people_has_no_value(store: ir.Store, folder: Path) -> None:
     (folder / "people.qrels").write_text("q1 0 q1-good 1\nq2 0 q2-good 1\nq3 0 q3-good 1\n")
 

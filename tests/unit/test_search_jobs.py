@@ -13,7 +13,7 @@ import pytest
 
 from idealrank.errors import BackendError, FileFormatError, InputError
 from idealrank.live.backends.protocol import ScoredDocument, SearchQuery
-from idealrank.live.search_jobs import BreakerPolicy, Latencies, SearchJob, SearchPolicy, WorkerThreads
+from idealrank.live.search_jobs import BreakerPolicy, Latencies, SearchJob, SearchOutcome, SearchPolicy, WorkerThreads
 from idealrank.live.search_journal import QueryRecord, SearchJournal
 from idealrank.live.timing import SystemClock
 from tests.unit.live_fakes import AtOnce, FakeClock, Never, Scripted
@@ -127,6 +127,17 @@ def test_an_engine_that_stays_down_stops_the_job_and_most_queries_are_never_sent
     assert "service is well again" in caught.value.hint
     assert len(backend.asked) == 8
     assert backend.asked[-1][0] - backend.asked[0][0] >= 60
+
+
+def test_queries_that_wait_for_another_attempt_when_the_job_stops_keep_their_attempts_and_time() -> None:
+    clock, kept = FakeClock(), dict[str, SearchOutcome]()
+    policy = SearchPolicy(concurrency=3, retries=5, timeout=4.0, breaker=BreakerPolicy(failures=2, pause=1.0, probes=1))
+    job = SearchJob(Scripted(clock, down), policy, clock=clock, workers=Never())
+    with pytest.raises(BackendError, match="stopped"):
+        job.ask(queries(5), lambda one: kept.update({one.item.id: one}))
+    assert kept == {}
+    found = {one.item.id: (one.attempts, one.elapsed, one.timed_out, bool(one.failure)) for one in job.interrupted}
+    assert found == dict.fromkeys(("q0", "q1", "q2"), (1, 4.0, True, True))
 
 
 def test_a_mistake_in_the_configuration_stops_the_job_early() -> None:

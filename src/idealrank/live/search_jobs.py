@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -194,7 +194,7 @@ class _Task(Generic[Item]):
     item: Item
     attempts: int = 0
     first_started: float | None = None
-    timed_out: bool = False
+    before: RequestOutcome[Item, Any] | None = None  # outcome if the attempt before was the last
 
 
 @dataclass(eq=False)
@@ -355,6 +355,7 @@ class RequestJob(Generic[Item, Answer]):
         self._abandoned: list[_Attempt[Item, Answer]] = []
         self._breaker = _Breaker(policy.breaker)
         self.tally = JobTally()
+        self.interrupted: list[RequestOutcome[Item, Answer]] = []
         self._pause_started: float | None = None
         self._probe: _Attempt[Item, Answer] | None = None
         self._not_before = 0.0
@@ -375,6 +376,7 @@ class RequestJob(Generic[Item, Answer]):
             self._go(keep)
         finally:
             self._end_pause()
+            self.interrupted = self._not_finished()
             self._workers.stop()
 
     def _go(self, keep: Callable[[RequestOutcome[Item, Answer]], None]) -> None:
@@ -388,6 +390,16 @@ class RequestJob(Generic[Item, Answer]):
             else:
                 self._running.remove(ended)
                 self._settle(ended, keep)
+
+    def _not_finished(self) -> list[RequestOutcome[Item, Answer]]:
+        """Outcomes so far of requests that have failed and would have been repeated; an attempt that is under way counts until now."""
+        waiting = [task.before for _, _, task in self._due if task.before is not None]
+        now = self._clock.now()
+        return waiting + [
+            replace(attempt.task.before, elapsed=now - self._first_started(attempt))
+            for attempt in self._running
+            if attempt.task.before is not None
+        ]
 
     def _put(self, task: _Task[Item], due: float) -> None:
         heapq.heappush(self._due, (due, next(self._numbers), task))
@@ -475,7 +487,8 @@ class RequestJob(Generic[Item, Answer]):
         asked, attempts = error.retry_after or 0.0, task.attempts + 1
         if error.temporary and attempts <= self._policy.retries and asked <= _LONGEST_ASKED:
             self._not_before = max(self._not_before, now + asked)
-            again = replace(task, attempts=attempts, first_started=self._first_started(attempt), timed_out=self._has_timed_out(attempt))
+            before = self._outcome(attempt, now, error=error)
+            again = replace(task, attempts=attempts, first_started=self._first_started(attempt), before=before)
             self._put(again, now + max(asked, self._policy.delay(self._key(task.item), attempts)))
         elif self._breaker.is_refused and not error.temporary:
             raise self._stopped(f"it {self._refused} all {self._what} so far")
@@ -525,7 +538,8 @@ class RequestJob(Generic[Item, Answer]):
         return attempt.started if first is None else first
 
     def _has_timed_out(self, attempt: _Attempt[Item, Answer]) -> bool:
-        return attempt.task.timed_out or attempt.seconds >= self._policy.timeout
+        before = attempt.task.before
+        return (before is not None and before.timed_out) or attempt.seconds >= self._policy.timeout
 
     def _stopped(self, reason: str) -> BackendError:
         last = f"; the last failure: {self._last}" if self._last is not None else ""
@@ -572,6 +586,11 @@ class SearchJob:
     def tally(self) -> JobTally:
         """Counts of attempts, outages and pauses so far."""
         return self._job.tally
+
+    @property
+    def interrupted(self) -> Sequence[SearchOutcome]:
+        """Outcomes so far of failed queries that waited for another attempt, or made it, when the job stopped."""
+        return self._job.interrupted
 
     def run(self, queries: Iterable[SearchQuery], keep: Callable[[QueryRecord], None]) -> None:
         """Ask all queries; `keep` gets what became of each, in the order in which they end.

@@ -138,6 +138,8 @@ def _numbers(one: "StoredRound") -> str:
         parts.append(f"judged {100 * record['coverage']:.1f} %")
     parts.append(f"failed {100 * record.get('failed', 0):.1f} %")
     parts += _trouble(record)
+    if record.get("empty"):
+        parts.append(f"{record['empty']} of {record['queries']} answers empty")
     if "p95" in record.get("latency", {}):
         parts.append(f"p95 {record['latency']['p95']:.0f} ms")
     parts += [f"baseline {record['baseline']}"] if record.get("baseline", "known") != "known" else []

@@ -8,10 +8,10 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import chdtri, stdtrit
+from scipy.special import chdtri, ndtri, stdtr, stdtrit
 
 from idealrank.api.round_drops import round_drops
-from idealrank.live.alerts.seen_rounds import WHOLE, Baseline, SeenRound
+from idealrank.live.alerts.seen_rounds import FEWEST_SAMPLED, WHOLE, Baseline, SamplingError, SeenRound
 from idealrank.stats import Cusum, Ewma, SequentialDrop
 
 Memory = Mapping[str, Any]
@@ -19,6 +19,7 @@ Memory = Mapping[str, Any]
 _ALLOWED_NOISE = 0.8  # confidence that the noise is at most the one that charts take
 _ALLOWED_ERROR = 0.84  # confidence, one standard error, that the baseline is too high by at most what charts allow for
 _ALLOWED_ERROR_OF_TEST = 0.95  # the same for sequential tests, which find a baseline that is too high in the end
+_RAREST = 1e-300  # probability with a finite normal value
 _NEARLY = 0.01  # a mean that is lower by less may have recovered from a larger drop
 
 
@@ -179,16 +180,59 @@ class BaselineRule(AlarmRule):
 
 
 @dataclass(frozen=True, kw_only=True)
+class _Innovation:
+    """Part of a round that the rounds before did not foretell, in standard deviations: independent from round to round.
+
+    The mean of all queries is autoregressive of order 1, with a variance of 1. A sample shows it with an error that is new in each round.
+    The filter of Kalman keeps the estimated mean and the variance of its error, which is zero after a round of all queries.
+    """
+
+    value: float
+    deviations: float  # of the round from the baseline, whatever was foretold
+    correlation: float
+    share_of_rounds: float  # of the long-run standard deviation; the rest is sampling error
+    memory: Memory
+
+    @classmethod
+    def of(cls, z: float, sampling: SamplingError, correlation: float, known: Memory) -> "_Innovation":
+        """Compare a standardised round with what the round before foretells."""
+        foretold, variance = 0.0, 1.0
+        if known.get("last") is not None:
+            foretold = correlation * float(known["last"])
+            variance = 1 - correlation**2 * (1 - float(known.get("doubt", 0.0)))
+        error = sampling.error**2
+        total = variance + error
+        long_run = (1 + correlation) / (1 - correlation)
+        value = (z - foretold) / math.sqrt(total)
+        if error > 0:
+            value = _normal_score(value, sampling.degrees * (total / error) ** 2)
+        return cls(
+            value=value,
+            deviations=z / math.sqrt(1 + error),
+            correlation=correlation,
+            share_of_rounds=math.sqrt(long_run / (long_run + error)),
+            memory={"last": foretold + variance / total * (z - foretold), "doubt": variance * error / total},
+        )
+
+
+def _normal_score(t: float, degrees: float) -> float:
+    """Return the normal value as rare as a value of Student's t: an error estimated from few queries has long tails."""
+    return -math.copysign(float(ndtri(max(stdtr(degrees, -abs(t)), _RAREST))), -t) if t else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
 class ChartRule(AlarmRule):
     """Chart of standardised differences from the baseline: base of `CusumRule` and `EwmaRule`.
 
-    The difference is divided by the noise of a usual round, and what the round before foretells of it is subtracted. A baseline learned
+    The difference is divided by the noise of a usual round, and what the rounds before foretell of it is subtracted. A baseline learned
     from m rounds is itself uncertain by ``noise / sqrt(m)``: this much of a drop counts as none. The noise is the upper end of its 80 %
-    interval. The rate of false alarms holds for normal noise that is autoregressive of order 1.
+    interval. The variance of a round that asked a sample of the queries is the sum of the variances of the noise and of the sampling
+    error. The rate of false alarms holds for normal noise that is autoregressive of order 1.
 
     References
     ----------
-    Alwan and Roberts (1988), Time-series modeling for statistical process control, Journal of Business and Economic Statistics 6.
+    Alwan and Roberts (1988), Time-series modeling for statistical process control, Journal of Business and Economic Statistics 6; Kalman
+    (1960), A new approach to linear filtering and prediction problems, Journal of Basic Engineering 82, for samples.
 
     Examples
     --------
@@ -218,34 +262,29 @@ class ChartRule(AlarmRule):
             if drop is None or group not in base.noise:
                 found[group] = _silent("no value" if seen.outcome != "complete" else "the baseline is being learned", known)
                 continue
-            noise = self._noise(seen, base, group)
-            correlation = base.autocorrelation.get(group, 0.0)
+            sampling = base.sampling_error(seen, group)
+            if sampling is None:
+                found[group] = _silent(f"fewer than {FEWEST_SAMPLED} queries in the sample", known)
+                continue
+            noise = self._noise(base, group)
             z = (drop + self.tolerance) / noise
+            step = _Innovation.of(z, sampling.over(noise), base.autocorrelation.get(group, 0.0), known)
             error = float(stdtrit(base.degrees(group), _ALLOWED_ERROR)) / math.sqrt(base.rounds)
-            found[group] = self._reading(chart, z, correlation, error, known)
+            found[group] = self._reading(chart, step, error, known)
         return found
 
-    def _noise(self, seen: SeenRound, base: Baseline, group: str) -> float:
+    def _noise(self, base: Baseline, group: str) -> float:
         degrees = base.degrees(group)
         allowance = math.sqrt(degrees / chdtri(degrees, _ALLOWED_NOISE))
-        noise = max(base.noise[group] * allowance, self.least_noise)
-        if seen.sampled < 1:  # the queries of this round are a sample, and its error may be larger than that of usual rounds
-            differences = base.differences(seen, group)
-            if differences.size > 1:
-                error = float(differences.std(ddof=1)) * math.sqrt((1 - seen.sampled) / differences.size)
-                noise = max(noise, error)
-        return noise
+        return max(base.noise[group] * allowance, self.least_noise)
 
-    def _reading(self, chart: "Cusum | Ewma", z: float, correlation: float, error: float, known: Memory) -> Reading:
-        # A state that lasts for some rounds would add up as a drop does. What the last round did not foretell is independent.
-        last = known.get("last")
-        step = z if last is None else (z - correlation * float(last)) / math.sqrt(1 - correlation**2)
+    def _reading(self, chart: "Cusum | Ewma", step: "_Innovation", error: float, known: Memory) -> Reading:
         before = chart.held(float(known.get("level", chart.start)))
-        level = chart.step(before, step + error)
+        level = chart.step(before, step.value + error * step.share_of_rounds)
         # A drop that lasts is foretold by the last round, and the chart alone would take it for the end of the drop.
-        calm = level == chart.start and (correlation == 0 or z >= -1)
+        calm = level == chart.start and (step.correlation == 0 or step.deviations >= -1)
         return Reading(
-            signal=chart.signals(level), calm=calm, value=level, limit=chart.limit, memory={"level": level, "last": z},
+            signal=chart.signals(level), calm=calm, value=level, limit=chart.limit, memory={"level": level, **step.memory},
             text=f"{self.kind} {abs(level):.2f} of {chart.limit:.2f} standard deviations",
         )  # fmt: skip
 
@@ -435,7 +474,7 @@ class LabelAgeRule(AlarmRule):
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorRule(AlarmRule):
-    """Signal if too many queries get no answer, or the engine did not answer for a part of the round.
+    """Signal if too many queries get no answer, the engine did not answer for a part of the round, or every answer is empty.
 
     An outage that ends within a round fails a few queries only. One round is therefore enough by default.
 
@@ -458,8 +497,11 @@ class ErrorRule(AlarmRule):
         text = f"{100 * seen.failed:.1f} % of the queries failed, at most {100 * self.most:g} %"
         if seen.outages:
             text += f"; outages within the round: {seen.outages}"
-        signal = seen.failed > self.most or seen.outages > 0
-        calm = seen.failed <= self.most / 2 and not seen.outages
+        if seen.empty == 1:
+            text += "; every answer is empty"
+        is_out = seen.outages > 0 or seen.empty == 1
+        signal = seen.failed > self.most or is_out
+        calm = seen.failed <= self.most / 2 and not is_out
         return {WHOLE: Reading(signal=signal, calm=calm, value=seen.failed, limit=self.most, text=text)}
 
 

@@ -104,7 +104,9 @@ def advance(
     changes += _dropped(plan.rules, held["rules"])
     held["rules"] = rules
     _learn(plan, held, known, seen)
-    learned = "known" if held.get("baseline") else f"{len(held['learned'])} of {plan.baseline_rounds} rounds"
+    learned = "known" if held["baseline"] else f"{len(held['learned'])} of {plan.baseline_rounds} rounds"
+    if not held["baseline"] and seen.outcome == "complete" and not seen.is_usable:
+        learned += ", without this one"
     return RoundStep(state=held, record={**record, "readings": readings, "baseline": learned}, changes=changes, channels=plan.channels)
 
 
@@ -176,8 +178,8 @@ def _shown(reading: Reading, *, open_alarm: str | None) -> dict[str, Any]:
 
 
 def _learn(plan: AlarmPlan, held: State, known: Baseline, seen: SeenRound) -> None:
-    """Add a complete round to those that the baseline is learned from, until there are enough."""
-    if held["baseline"] or seen.outcome != "complete":
+    """Add a usable round to those that the baseline is learned from, until there are enough."""
+    if held["baseline"] or not seen.is_usable:
         return
     held["learned"] = [*held["learned"], {"values": dict(seen.values), "people": dict(seen.people), "time": seen.time}]
     if len(held["learned"]) >= plan.baseline_rounds:

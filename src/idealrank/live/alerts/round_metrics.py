@@ -16,6 +16,7 @@ GAUGES = {
     "coverage": ("idealrank_judged_share", "Share of judged documents above the cutoff in the last complete round.", ()),
     "label_days": ("idealrank_label_age_seconds", "Age of the judgments.", ()),
     "failed": ("idealrank_failed_share", "Share of queries without an answer in the last round.", ()),
+    "empty": ("idealrank_empty_answers", "Answers without a document in the last round.", ()),
     "attempts": ("idealrank_attempts", "Attempts of the last round, retries included, by outcome.", ("outcome",)),
     "outages": ("idealrank_outages", "Outages within the last round: failed attempts in a row that opened the breaker.", ()),
     "paused": ("idealrank_paused_seconds", "Seconds of the last round in which the breaker was open.", ()),
@@ -85,6 +86,7 @@ def round_samples(rounds: Monitoring) -> Iterator[tuple[str, list[str], float]]:
     if last := rounds.last("complete", "incomplete", "failed"):
         yield "round", [], _seconds(last.time)
         yield from _numbers(last, "failed")
+        yield from _numbers(last, "empty")
         yield from _numbers(last, "outages")
         yield from _numbers(last, "paused")
         yield from _attempts(last)

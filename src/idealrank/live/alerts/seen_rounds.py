@@ -8,9 +8,10 @@ from typing import Literal
 import numpy as np
 
 from idealrank.data.types import FloatArray
-from idealrank.judging import correct
+from idealrank.judging import CorrectedMean, correct
 
 _ROUNDING = 1e-12
+FEWEST_SAMPLED = 5  # queries of a group in a sample; the error that fewer show is too uncertain for the stated false alarms
 WHOLE = ""  # the group of all queries; slices have names
 
 
@@ -30,6 +31,8 @@ class SeenRound:
         Slices of the queries, by query.
     failed : float
         Share of the queries without an answer.
+    empty : float
+        Share of the answers without a document.
     outages : int
         Times that so many attempts in a row failed that the engine was left alone for a while.
     coverage : float or None
@@ -54,12 +57,18 @@ class SeenRound:
     people: Mapping[str, float] = field(default_factory=dict)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     failed: float = 0.0
+    empty: float = 0.0
     outages: int = 0
     coverage: float | None = None
     label_days: float | None = None
     latency: Mapping[str, float] = field(default_factory=dict)
     sampled: float = 1.0
     time: float = 0.0
+
+    @property
+    def is_usable(self) -> bool:
+        """True if a baseline may be learned from the round: it is complete, and not without any document or judged document."""
+        return self.outcome == "complete" and self.empty < 1 and self.coverage != 0
 
     def mean(self, group: str = WHOLE) -> float | None:
         """Return the mean of a group, corrected by the grades of people; None without a value."""
@@ -113,10 +122,32 @@ def corrected_mean(values: Mapping[str, float], people: Mapping[str, float], lev
     >>> low < estimate < high
     True
     """
+    found = _correction(values, people, level)
+    return float(found.estimate), float(found.interval[0]), float(found.interval[1])
+
+
+def _correction(values: Mapping[str, float], people: Mapping[str, float], level: float) -> CorrectedMean:
     both = [query for query in people if query in values]
     rest = [value for query, value in values.items() if query not in people]
-    found = correct([people[query] for query in both], [values[query] for query in both], rest, confidence=level)
-    return float(found.estimate), float(found.interval[0]), float(found.interval[1])
+    return correct([people[query] for query in both], [values[query] for query in both], rest, confidence=level)
+
+
+@dataclass(frozen=True)
+class SamplingError:
+    """Standard error of a mean by a random sample of the queries, and the degrees of freedom of its estimate.
+
+    Examples
+    --------
+    >>> SamplingError(0.01, 99).over(0.005)
+    SamplingError(error=2.0, degrees=99)
+    """
+
+    error: float
+    degrees: float
+
+    def over(self, unit: float) -> "SamplingError":
+        """Return the error in another unit."""
+        return SamplingError(self.error / unit, self.degrees)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,6 +222,26 @@ class Baseline:
         found = np.array([observation.values[query] - self.values[query] for query in queries]) - self.offset(observation, group)
         return np.where(np.abs(found) < _ROUNDING, 0.0, found)  # a mean of equal values may differ from them in the last bit
 
+    def sampling_error(self, observation: SeenRound, group: str = WHOLE) -> SamplingError | None:
+        """Return the error of the mean difference of a round that asked a sample; None if too few queries show it.
+
+        A baseline is learned from rounds of all queries, so that its noise does not contain this error.
+        """
+        if observation.sampled == 1:
+            return SamplingError(0.0, math.inf)
+        if self.people and observation.people and group == WHOLE:
+            values, people = self._people_differences(observation)
+            found = _correction(values, people, 0.95)
+            size, error, degrees = len(values), found.standard_error, found.df
+        else:
+            differences = self.differences(observation, group)
+            size, degrees = differences.size, differences.size - 1
+            error = float(differences.std(ddof=1)) / math.sqrt(size) if size > 1 else math.nan
+        if degrees + 1 < FEWEST_SAMPLED:
+            return None
+        population = sum(group == WHOLE or group in observation.groups.get(query, ()) for query in self.values)
+        return SamplingError(error * math.sqrt(1 - size / population), degrees)
+
     def mean_drop(self, observation: SeenRound, group: str = WHOLE) -> float | None:
         """Return the mean difference of a round from the baseline; None without a query that has both."""
         if self.people and observation.people and group == WHOLE:
@@ -202,15 +253,20 @@ class Baseline:
     def drop(self, observation: SeenRound, group: str = WHOLE, level: float = 0.95) -> tuple[float, float, float] | None:
         """Return the mean difference of a round from the baseline, and its interval; None with fewer than two queries."""
         if self.people and observation.people and group == WHOLE:
-            offset = self.offset(observation, group)
-            values = {query: value - self.values[query] - offset for query, value in observation.values.items() if query in self.values}
-            people = {query: value - self.people[query] - offset for query, value in observation.people.items() if query in self.people}
+            values, people = self._people_differences(observation)
             return corrected_mean(values, people, level) if len(set(values) & set(people)) > 1 else None
         found = self.differences(observation, group)
         if found.size < 2:
             return None
         mean, half = float(found.mean()), half_width(found, level)
         return mean, mean - half, mean + half
+
+    def _people_differences(self, observation: SeenRound) -> tuple[dict[str, float], dict[str, float]]:
+        """Values of queries by all grades, and by grades of people, less baseline and season."""
+        offset = self.offset(observation)
+        values = {query: value - self.values[query] - offset for query, value in observation.values.items() if query in self.values}
+        people = {query: value - self.people[query] - offset for query, value in observation.people.items() if query in self.people}
+        return values, people
 
 
 def season_part(time: float, season: float, parts: int) -> int:

@@ -33,6 +33,7 @@ from idealrank.store.record import Record
 from idealrank.store.store import Store
 
 _LEAST_PEOPLE = 2  # queries with grades of people in a round, for an interval
+_ALL_EMPTY = "every answer is empty: check that the index has documents, and that the keys of `backend` name the hits of its answers"
 _PROBLEMS = 5  # messages of failed queries in the record of a round
 
 
@@ -200,9 +201,12 @@ class CanaryMonitor:
         queries, share = self._drawn(store, time)
         outcomes, problems, tally = self._asked(queries)
         failed = sum(bool(one.failure) for one in outcomes) / len(queries)
+        answers = {one.item.id: one.answer or () for one in outcomes if not one.failure}
+        empty = sum(not hits for hits in answers.values())
         seen = SeenRound(
             outcome="failed",
             failed=failed,
+            empty=empty / len(answers) if answers else 0.0,
             outages=tally.outages,
             latency=_latency(outcomes),
             label_days=self._label_days(),
@@ -214,6 +218,7 @@ class CanaryMonitor:
             "measure": str(self.measures[0]),
             "queries": len(queries),
             "failed": failed,
+            "empty": empty,
             "attempts": tally.attempts,
             "failed_attempts": tally.failed,
             "timed_out": tally.timed_out,
@@ -223,7 +228,6 @@ class CanaryMonitor:
             "latency": dict(seen.latency),
             "label_days": seen.label_days,
         }
-        answers = {one.item.id: one.answer or () for one in outcomes if not one.failure}
         if not answers:
             return FinishedRound(number, time, seen, record)
         if failed > self.config.most_failed:
@@ -240,6 +244,8 @@ class CanaryMonitor:
             return FinishedRound(number, time, replace(seen, outcome="incomplete"), record)
         considered = evaluation.coverage.considered
         coverage = 1 - evaluation.coverage.unjudged / considered if considered else None
+        if seen.empty == 1:  # the run that was evaluated has a document in place of none
+            coverage, problems, self._cautions = None, [_ALL_EMPTY, *problems], []
         seen = replace(seen, outcome="complete", values=values_by_query(evaluation), people=people, coverage=coverage)
         return FinishedRound(number, time, seen, record | self._numbers(seen, evaluation, problems), evaluation)
 
@@ -255,7 +261,10 @@ class CanaryMonitor:
         return [self.queries[place] for place in sorted(drawn)], size / len(self.queries)
 
     def _asked(self, queries: Sequence[SearchQuery]) -> tuple[list[SearchOutcome], list[str], JobTally]:
-        """Answer or failure of each query, and the counts of the job; a query that the job left out has failed."""
+        """Answer or failure of each query, and the counts of the job; a query that the job left out has failed.
+
+        A query that the job did not repeat any more keeps its attempts and their time: an engine that is too slow is slow in the record.
+        """
         found: dict[str, SearchOutcome] = {}
         tally = JobTally()
 
@@ -267,6 +276,7 @@ class CanaryMonitor:
             try:
                 job.ask(queries, lambda one: found.__setitem__(one.item.id, one))
             finally:
+                found.update({one.item.id: one for one in job.interrupted})
                 backend.close()
 
         failure = failure_of("backend", ask)
