@@ -65,7 +65,7 @@ class CellCounts:
         situation, shown, clicked = (np.concatenate([getattr(part, name) for part in parts]) for name in ("situation", "shown", "clicked"))
         return cls(pair, situation, shown, clicked, int(first[-1]), parts[0].n_situations)
 
-    def of_queries(self, times: FloatArray, query_of_pair: IntArray) -> "CellCounts":
+    def of_queries(self, times: IntArray, query_of_pair: IntArray) -> "CellCounts":
         """CellCounts of queries drawn so many times each."""
         factor = times[query_of_pair][self.pair]
         return CellCounts(self.pair, self.situation, self.shown * factor, self.clicked * factor, self.n_pairs, self.n_situations)

@@ -11,8 +11,9 @@ from idealrank._warnings import warn
 from idealrank.clicks.arguments import check_confidence, real_number, replicates_of, steps_of
 from idealrank.clicks.cell_counts import CellCounts, informative_sets, rank_components
 from idealrank.clicks.fitted_model import FittedModel, previous_clicks, unconverged
-from idealrank.clicks.harvested_interventions import all_pairs_of, log_intervals
+from idealrank.clicks.harvested_interventions import all_pairs_of
 from idealrank.clicks.profile_likelihood import ExaminationFit, compared_with_first, fit_examination, log_errors, residual_weights
+from idealrank.clicks.query_bootstrap import comparing_queries, log_intervals, one_query_cautions, query_draws
 from idealrank.clicks.sessions import MOST_RANKS, Sessions, check_sessions
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError
@@ -205,18 +206,25 @@ class FittedPBM(FittedModel):
         Returns
         -------
         float64 array, shape (ranks, 2)
-            NaN for a rank without a click.
+            NaN for a rank without a click, and for a rank that fewer than two queries compare with others.
+
+        Warns
+        -----
+        IdealrankWarning
+            Only one query compares a rank with others.
         """
         level, replicates = check_confidence(confidence), replicates_of(n_resamples, least=1, width=self.propensity.size)
-        generator, n = generator_of(rng), int(self.query_of_pair.max()) + 1
+        n_queries = int(self.query_of_pair.max()) + 1
         first = ExaminationFit(self.attractiveness_values, self.propensity, self.converged)
         drawn = []
-        for _ in range(replicates):
-            times = np.bincount(generator.integers(0, n, n), minlength=n).astype(np.float64)
+        for times in query_draws(generator_of(rng), n_queries, replicates):
             counts = self.cells.of_queries(times, self.query_of_pair)
             examined = fit_examination(counts, self.iterations, self.start, first).examined
             drawn.append(examined / examined[0])
-        return log_intervals(self.relative_propensity, np.array(drawn), n, level)
+        n_comparing = comparing_queries(self.cells, self.query_of_pair)
+        for caution in one_query_cautions(n_comparing):
+            warn(caution)
+        return log_intervals(self.relative_propensity, np.array(drawn), n_comparing, n_queries, level)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from idealrank.clicks.click_grades import position_bias
 from idealrank.clicks.examination_models import PBM
+from idealrank.clicks.query_bootstrap import comparing_queries, one_query_cautions
 from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import FloatArray
 from idealrank.stats.randomness import RandomLike, generator_of
@@ -18,7 +19,8 @@ class Propensities:
     relative : float64 array, shape (ranks,)
         Estimates; the first is 1.
     intervals : float64 array, shape (ranks, 2)
-        Intervals of the logarithms, with standard errors by bootstrap over queries; NaN for a rank without a click.
+        Intervals of the logarithms, with standard errors by bootstrap over queries; NaN for a rank without a click, and for a rank that
+        fewer than two queries compare with others.
     click_rates : float64 array, shape (ranks,)
         Share of lists with a click at each rank.
     perplexity : float64 array, shape (ranks,)
@@ -77,7 +79,7 @@ def propensities(
     Warns
     -----
     IdealrankWarning
-        By `PBM.fit`: the model has not converged, or ranks cannot be compared.
+        By `PBM.fit`: the model has not converged, or ranks cannot be compared. Or only one query compares a rank with others.
     """
     check_sessions(sessions)
     sessions.require_click()
@@ -86,7 +88,8 @@ def propensities(
     unseen, seen = sessions.split(held_out, generator)
     perplexity = PBM(iterations).fit(seen).perplexity_by_rank(unseen)
     intervals = fitted.propensity_intervals(n_resamples=n_resamples, rng=generator)
+    cautions = (*fitted.cautions, *one_query_cautions(comparing_queries(fitted.cells, fitted.query_of_pair)))
     return Propensities(
         fitted.relative_propensity, intervals, sessions.click_rates(), perplexity, position_bias(sessions), len(sessions),
-        len(sessions.queries), fitted.n_components, fitted.cautions,
+        len(sessions.queries), fitted.n_components, cautions,
     )  # fmt: skip
