@@ -5,8 +5,8 @@ import warnings
 import numpy as np
 import pytest
 
-from idealrank.clicks import PBM, Sessions, harvested_propensities, propensities, simulate, trust_propensities
-from idealrank.errors import IdealrankWarning
+from idealrank.clicks import PBM, Sessions, harvested_propensities, logged_dcg, propensities, simulate, trust_propensities
+from idealrank.errors import IdealrankWarning, InputError
 
 ONE_QUERY = "no interval at {} of {} ranks, such as rank {}: only one query compares"
 
@@ -47,7 +47,7 @@ def test_one_query_has_no_interval_of_harvested_propensities(method: str) -> Non
 def lists_of(orders: dict[str, list[str]], repeats: int, seed: int) -> Sessions:
     """Lists of each query in each of its orders, whose documents have clicks at rates of their own."""
     rng = np.random.default_rng(seed)
-    rates = {query: dict(zip("abcd", rng.uniform(0.1, 0.9, 4), strict=True)) for query in orders}
+    rates = {query: dict(zip("abcde", rng.uniform(0.1, 0.9, 5), strict=True)) for query in orders}
     queries = [query for query, shown in orders.items() for _ in shown] * repeats
     documents = [list(order) for shown in orders.values() for order in shown] * repeats
     seen = [[rates[query][document] for document in order] for query, order in zip(queries, documents, strict=True)]
@@ -88,3 +88,86 @@ def test_two_queries_have_intervals() -> None:
     log = simulate(np.random.default_rng(4).beta(1, 1, (2, 10)), 5000, ranks=3, policy="random", rng=5)
     assert np.isfinite(harvested_propensities(log).intervals).all()
     assert np.isfinite(PBM().fit(log).propensity_intervals(n_resamples=20)).all()
+
+
+ONCE = Sessions.from_arrays(["q0", "q1"], [["a", "c", "b"], ["c", "b", "a"]], [[1, 0, 1], [1, 0, 1]])
+"""Two lists whose ranks share no document; the second rank has no click."""
+
+
+def test_ranks_that_share_no_document_have_neither_propensity_nor_interval() -> None:
+    with pytest.warns(IdealrankWarning, match="fall into 3 sets that share no document"):
+        fitted = PBM().fit(ONCE)
+    assert fitted.relative_propensity.tolist() == pytest.approx([1.0, np.nan, np.nan], nan_ok=True)
+    assert np.isnan(fitted.propensity_intervals(n_resamples=20)).all()
+    with pytest.warns(IdealrankWarning, match="fall into 3 sets that share no document"):
+        found = propensities(ONCE)
+    assert np.isnan(found.relative).tolist() == [False, True, True]
+    assert np.isnan(found.intervals).all()
+
+
+def test_a_log_without_a_click_has_neither_propensity_nor_interval() -> None:
+    log = Sessions.from_arrays(["q"] * 4, [["a", "b"], ["b", "a"]] * 2, [[0, 0]] * 4)
+    with pytest.warns(IdealrankWarning, match="no list has a click"):
+        fitted = PBM().fit(log)
+    assert np.isnan(fitted.relative_propensity).all()
+    assert np.isnan(fitted.propensity_intervals(n_resamples=20)).all()
+    with pytest.raises(InputError, match="clicks: found none in 4 lists"):
+        trust_propensities(simulate(np.zeros((2, 4)), 4, ranks=3, policy="random"))
+
+
+def test_a_rank_that_only_documents_without_a_click_link_has_no_propensity() -> None:
+    orders = {f"q{number}": ["abcd", "bacd", "abdc", "ebcd", "abed"] for number in range(4)}
+    log = lists_of(orders, 30, 6)
+    names = np.array([document for _, document in log.documents])[log.pair]
+    clicks = log.clicks & np.isin(names, ["a", "b"])
+    clicks[:, 2:] = False
+    with pytest.warns(IdealrankWarning, match=r"no clicked document links rank 3, 4 with the first"):
+        found = propensities(Sessions.from_arrays(log.query, log.pair, clicks), n_resamples=20)
+    assert np.isnan(found.relative).tolist() == [False, False, True, True]
+    assert np.isnan(found.intervals[:, 0]).tolist() == [False, False, True, True]
+    assert "no clicked document links" in found.cautions[0]
+
+
+def test_a_linked_rank_without_a_click_has_the_propensity_0_and_no_interval() -> None:
+    log = lists_of({f"q{number}": ["ab", "ba"] for number in range(4)}, 30, 6)
+    clicks = log.clicks.copy()
+    clicks[:, 1] = False
+    fitted = PBM().fit(Sessions.from_arrays(log.query, log.pair, clicks))
+    assert fitted.relative_propensity.tolist() == [1.0, 0.0]
+    assert np.isnan(fitted.propensity_intervals(n_resamples=20)[:, 0]).tolist() == [False, True]
+
+
+def first_rank_unclicked() -> Sessions:
+    log = lists_of({f"q{number}": ["abc", "cab", "bca"] for number in range(4)}, 30, 6)
+    clicks = log.clicks.copy()
+    clicks[:, 0] = False
+    return Sessions.from_arrays(log.query, log.pair, clicks)
+
+
+def test_a_first_rank_without_a_click_is_one_caution_of_every_method() -> None:
+    log, said = first_rank_unclicked(), "rank 1 has no click"
+    with pytest.warns(IdealrankWarning, match=said):
+        found = propensities(log, n_resamples=20)
+    assert np.isnan(found.relative).all()
+    assert np.isnan(found.intervals).all()
+    assert [caution[: len(said)] for caution in found.cautions] == [said]
+    with pytest.warns(IdealrankWarning, match=said):
+        harvested = harvested_propensities(log)
+    assert np.isnan(harvested.relative).tolist() == [False, True, True]
+    assert np.isnan(harvested.intervals).all()
+    with pytest.warns(IdealrankWarning, match=said):
+        lines = trust_propensities(log)
+    assert [caution[: len(said)] for caution in lines.cautions] == [said]
+    assert np.isnan(lines.slope[1:]).all()
+    assert np.isnan(lines.offset_intervals).all()
+    assert not lines.has_trust_bias
+
+
+@pytest.mark.parametrize(("unclicked", "said"), [(0, "no click at rank 1"), (1, "no click at rank 2")])
+def test_a_model_with_a_rank_without_a_click_gives_no_dcg(unclicked: int, said: str) -> None:
+    log = lists_of({f"q{number}": ["abc", "cab", "bca"] for number in range(4)}, 30, 6)
+    clicks = log.clicks.copy()
+    clicks[:, unclicked] = False
+    log = Sessions.from_arrays(log.query, log.pair, clicks)
+    with pytest.raises(InputError, match=f"propensity: found {said}, expected some at every rank"):
+        logged_dcg(log, {query: ["0"] for query in log.queries}, PBM().fit(log))

@@ -8,6 +8,12 @@ import numpy as np
 from idealrank.clicks.sessions import Sessions
 from idealrank.data.types import FloatArray, IntArray
 
+FIRST_WITHOUT_CLICK = (
+    "rank 1 has no click: no propensity can be estimated relative to it; check that ranks start at the top, and that the log has the "
+    "clicks at rank 1"
+)
+"""Caution of propensities that the log does not determine."""
+
 
 @dataclass(frozen=True, eq=False)
 class CellCounts:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from idealrank._warnings import warn
 from idealrank.clicks.arguments import check_confidence, one_of, replicates_of
-from idealrank.clicks.cell_counts import CellCounts
+from idealrank.clicks.cell_counts import FIRST_WITHOUT_CLICK, CellCounts
 from idealrank.clicks.profile_likelihood import inverse_of
 from idealrank.clicks.query_bootstrap import comparing_queries, log_intervals, one_query_cautions, query_draws
 from idealrank.clicks.sessions import Sessions, check_sessions
@@ -91,7 +91,8 @@ def harvested_propensities(
     Warns
     -----
     IdealrankWarning
-        A rank is not linked with the first; its propensity is NaN. Or only one query compares a rank with others; its interval is NaN.
+        The first rank has no click, or a rank is not linked with it; its propensity is NaN. Or only one query compares a rank with
+        others; its interval is NaN.
 
     References
     ----------
@@ -116,11 +117,14 @@ def harvested_propensities(
     if not interventions.any():
         raise InputError("sessions: found no document at two ranks, expected some; log a second ranker, or swaps")
     relative = _relative(*harvest.sums(None), method)
-    if np.isnan(relative).any():
+    first_has_click = bool(sessions.clicks[:, 0].any())
+    if not first_has_click:
+        warn(FIRST_WITHOUT_CLICK)
+    elif np.isnan(relative).any():
         lost = ", ".join(str(rank + 1) for rank in np.flatnonzero(np.isnan(relative)))
         warn(f"no chain of interventions with clicks links rank {lost} with the first: no propensity there")
     intervals = np.full((relative.size, 2), np.nan)
-    if replicates:
+    if replicates and first_has_click:
         n_queries = len(sessions.queries)
         draws = query_draws(generator_of(rng), n_queries, replicates)
         values = np.array([_relative(*harvest.sums(times), method) for times in draws])
