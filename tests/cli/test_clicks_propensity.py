@@ -38,7 +38,7 @@ def test_one_query_has_no_interval_and_one_warning(say: Say, tmp_path: Path, met
     log = simulate([[0.9, 0.6, 0.4, 0.2]], 600, ranks=3, policy="random", rng=4)
     said = say("clicks", "propensity", written(log, tmp_path), "--method", method, cwd=tmp_path)
     assert said.code == 0
-    assert "only one query compares this rank with others" in the_warning(said)
+    assert "only one query links this rank with the first" in the_warning(said)
     assert "log more queries" in said.err.replace("\n", " ")
     assert "[" not in said.out
     assert "trust bias: an offset is not 0" not in said.out

@@ -50,7 +50,7 @@ def test_ranks_that_share_no_document_are_a_stop_sign() -> None:
 
 def test_a_log_of_one_query_has_a_stop_sign_and_no_interval_in_words() -> None:
     log = simulate([[0.5, 0.3, 0.2]], 400, ranks=3, policy="random", rng=1)
-    with pytest.warns(IdealrankWarning, match="only one query compares"):
+    with pytest.warns(IdealrankWarning, match="only one query links"):
         page = of(log, **{RATES: np.full(3, 9.0)})
     (stop,) = page.stops()
     assert "one query shows no variation between queries" in stop

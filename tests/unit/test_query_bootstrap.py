@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from idealrank.clicks import PBM, Sessions, harvested_propensities, logged_dcg, propensities, simulate, trust_propensities
+from idealrank.clicks.cell_counts import CellCounts
+from idealrank.clicks.query_bootstrap import linking_queries
 from idealrank.errors import IdealrankWarning, InputError
 
-ONE_QUERY = "no interval at {} of {} ranks, such as rank {}: only one query compares"
+ONE_QUERY = "no interval at {} of {} ranks, such as rank {}: only one query links"
 
 
 def one_query(seed: int = 1) -> Sessions:
@@ -17,7 +19,7 @@ def one_query(seed: int = 1) -> Sessions:
 
 def test_one_query_has_no_trust_bias_and_no_interval() -> None:
     for seed in range(5):
-        with pytest.warns(IdealrankWarning, match=ONE_QUERY.format(5, 5, 1)):
+        with pytest.warns(IdealrankWarning, match=ONE_QUERY.format(5, 5, 5)):
             found = trust_propensities(one_query(seed), rng=seed)
         assert not found.has_trust_bias
         assert len(found.cautions) == 1
@@ -28,17 +30,17 @@ def test_one_query_has_no_trust_bias_and_no_interval() -> None:
 
 def test_one_query_has_no_interval_of_propensities() -> None:
     log = one_query()
-    with pytest.warns(IdealrankWarning, match=ONE_QUERY.format(5, 5, 1)):
+    with pytest.warns(IdealrankWarning, match=ONE_QUERY.format(5, 5, 5)):
         found = propensities(log)
     assert np.isnan(found.intervals).all()
     assert [caution for caution in found.cautions if "only one query" in caution]
-    with pytest.warns(IdealrankWarning, match=ONE_QUERY.format(5, 5, 1)):
+    with pytest.warns(IdealrankWarning, match=ONE_QUERY.format(5, 5, 5)):
         assert np.isnan(PBM().fit(log).propensity_intervals(n_resamples=5)).all()
 
 
 @pytest.mark.parametrize("method", ["all-pairs", "pivot"])
 def test_one_query_has_no_interval_of_harvested_propensities(method: str) -> None:
-    with pytest.warns(IdealrankWarning, match=ONE_QUERY.format(5, 5, 1)):
+    with pytest.warns(IdealrankWarning, match=ONE_QUERY.format(5, 5, 5)):
         found = harvested_propensities(one_query(), method=method)  # type: ignore[arg-type]
     assert np.isnan(found.intervals).all()
     assert np.isfinite(found.relative).all()
@@ -74,6 +76,46 @@ def test_pivot_needs_two_queries_with_documents_at_the_first_rank() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", IdealrankWarning)
         assert np.isfinite(harvested_propensities(log).intervals).all()
+
+
+def test_a_rank_that_one_query_links_through_another_rank_has_no_interval() -> None:
+    """Many queries compare the second rank with the third, but one query alone compares either with the first."""
+    log = lists_of({f"q{number}": ["abc", "acb"] for number in range(6)} | {"one": ["abc", "bac"]}, 40, 5)
+    with pytest.warns(IdealrankWarning, match=ONE_QUERY.format(3, 3, 3)):
+        assert np.isnan(harvested_propensities(log).intervals).all()
+    with pytest.warns(IdealrankWarning, match=ONE_QUERY.format(3, 3, 3)):
+        assert np.isnan(PBM().fit(log).propensity_intervals(n_resamples=20)).all()
+
+
+def test_ranks_in_a_circle_of_single_links_have_intervals() -> None:
+    """Each two ranks are compared by a query of their own; no query is the only link of a rank."""
+    log = lists_of({"q0": ["abc", "bac"], "q1": ["abc", "acb"], "q2": ["abc", "cba"]}, 40, 5)
+    assert np.isfinite(harvested_propensities(log).intervals).all()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_single_links_are_those_that_break_without_a_query(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    shown = [rng.permutation(8)[: int(rng.integers(2, 8))] for _ in range(int(rng.integers(1, 14)))]
+    documents = [[*map(str, order), *[None] * (8 - order.size)] for order in shown]
+    clicks = [[rank < order.size and rng.random() < 0.5 for rank in range(8)] for order in shown]
+    log = Sessions.from_arrays(rng.integers(0, 5, len(shown)), documents, clicks)
+    cells = CellCounts.of(log, np.arange(log.n_ranks), log.n_ranks)
+
+    def linked(left_out: int | None) -> set[int]:
+        groups = [{0}]
+        for pair in range(cells.n_pairs):
+            own = cells.pair == pair
+            if cells.clicked[own].any() and log.query_of_pair[pair] != left_out:
+                ranks = set(cells.situation[own].tolist())
+                met = [group for group in groups if group & ranks]
+                groups = [group for group in groups if not group & ranks] + [ranks.union(*met)]
+        return next(group for group in groups if 0 in group)
+
+    found = linking_queries(cells, log.query_of_pair)
+    for rank in range(1, log.n_ranks):
+        breaks = any(rank not in linked(query) for query in range(len(log.queries)))
+        assert found[rank] == (0 if rank not in linked(None) else 1 if breaks else 2)
 
 
 def test_trust_bias_at_a_rank_of_one_query_is_not_found() -> None:

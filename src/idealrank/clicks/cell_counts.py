@@ -71,6 +71,11 @@ class CellCounts:
         situation, shown, clicked = (np.concatenate([getattr(part, name) for part in parts]) for name in ("situation", "shown", "clicked"))
         return cls(pair, situation, shown, clicked, int(first[-1]), parts[0].n_situations)
 
+    def at_first(self) -> "CellCounts":
+        """Select the cells of pairs that were also in the first situation."""
+        used = (np.bincount(self.pair[self.situation == 0], minlength=self.n_pairs) > 0)[self.pair]
+        return CellCounts(self.pair[used], self.situation[used], self.shown[used], self.clicked[used], self.n_pairs, self.n_situations)
+
     def of_queries(self, times: IntArray, query_of_pair: IntArray) -> "CellCounts":
         """CellCounts of queries drawn so many times each."""
         factor = times[query_of_pair][self.pair]

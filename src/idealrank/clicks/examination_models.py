@@ -20,7 +20,7 @@ from idealrank.clicks.profile_likelihood import (
     relative_to_first,
     residual_weights,
 )
-from idealrank.clicks.query_bootstrap import comparing_queries, log_intervals, one_query_cautions, query_draws
+from idealrank.clicks.query_bootstrap import linking_queries, log_intervals, one_query_cautions, query_draws
 from idealrank.clicks.sessions import MOST_RANKS, Sessions, check_sessions
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError
@@ -210,12 +210,12 @@ class FittedPBM(FittedModel):
         Returns
         -------
         float64 array, shape (ranks, 2)
-            NaN for a rank without a click, and for a rank that fewer than two queries compare with others.
+            NaN for a rank without a click, and for a rank that fewer than two queries link with the first.
 
         Warns
         -----
         IdealrankWarning
-            Only one query compares a rank with others.
+            Only one query links a rank with the first.
         """
         level, replicates = check_confidence(confidence), replicates_of(n_resamples, least=1, width=self.propensity.size)
         n_queries = int(self.query_of_pair.max()) + 1
@@ -224,10 +224,10 @@ class FittedPBM(FittedModel):
         for times in query_draws(generator_of(rng), n_queries, replicates):
             counts = self.cells.of_queries(times, self.query_of_pair)
             drawn.append(relative_to_first(counts, fit_examination(counts, self.iterations, self.start, first).examined))
-        n_comparing = comparing_queries(self.cells, self.query_of_pair)
-        for caution in one_query_cautions(n_comparing):
+        n_linking = linking_queries(self.cells, self.query_of_pair)
+        for caution in one_query_cautions(n_linking):
             warn(caution)
-        return log_intervals(self.relative_propensity, np.array(drawn), n_comparing, n_queries, level)
+        return log_intervals(self.relative_propensity, np.array(drawn), n_linking, n_queries, level)
 
 
 def refuse_unlinked(fitted: FittedPBM) -> None:

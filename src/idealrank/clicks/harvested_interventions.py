@@ -11,7 +11,7 @@ from idealrank._warnings import warn
 from idealrank.clicks.arguments import check_confidence, one_of, replicates_of
 from idealrank.clicks.cell_counts import FIRST_WITHOUT_CLICK, CellCounts
 from idealrank.clicks.profile_likelihood import inverse_of
-from idealrank.clicks.query_bootstrap import comparing_queries, log_intervals, one_query_cautions, query_draws
+from idealrank.clicks.query_bootstrap import linking_queries, log_intervals, one_query_cautions, query_draws
 from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
@@ -35,7 +35,7 @@ class HarvestedPropensities:
         Estimates; the first is 1. NaN for ranks that no chain of interventions with clicks links with the first.
     intervals : float64 array, shape (ranks, 2)
         Student intervals of the logarithms, with standard errors by bootstrap over queries; NaN without replicates, for a rank without a
-        click, and for a rank that fewer than two queries compare with others.
+        click, and for a rank that fewer than two queries link with the first.
     interventions : int64 array, shape (ranks, ranks)
         Number of pairs of query and document that stood at both ranks; on the diagonal 0.
     n_sessions : int
@@ -91,8 +91,8 @@ def harvested_propensities(
     Warns
     -----
     IdealrankWarning
-        The first rank has no click, or a rank is not linked with it; its propensity is NaN. Or only one query compares a rank with
-        others; its interval is NaN.
+        The first rank has no click, or a rank is not linked with it; its propensity is NaN. Or only one query links a rank with
+        the first; its interval is NaN.
 
     References
     ----------
@@ -128,9 +128,9 @@ def harvested_propensities(
         n_queries = len(sessions.queries)
         draws = query_draws(generator_of(rng), n_queries, replicates)
         values = np.array([_relative(*harvest.sums(times), method) for times in draws])
-        n_comparing = comparing_queries(cells, sessions.query_of_pair, with_first=method == "pivot")
-        intervals = log_intervals(relative, values, n_comparing, n_queries, level)
-        for caution in one_query_cautions(n_comparing):
+        n_linking = linking_queries(cells.at_first() if method == "pivot" else cells, sessions.query_of_pair)
+        intervals = log_intervals(relative, values, n_linking, n_queries, level)
+        for caution in one_query_cautions(n_linking):
             warn(caution)
     return HarvestedPropensities(relative, intervals, interventions, len(sessions), method)
 

@@ -9,7 +9,7 @@ from idealrank._warnings import warn
 from idealrank.clicks.cell_counts import FIRST_WITHOUT_CLICK
 from idealrank.clicks.click_grades import position_bias
 from idealrank.clicks.examination_models import PBM, FittedPBM
-from idealrank.clicks.query_bootstrap import comparing_queries, one_query_cautions
+from idealrank.clicks.query_bootstrap import linking_queries, one_query_cautions
 from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import FloatArray
 from idealrank.stats.randomness import RandomLike, generator_of
@@ -25,7 +25,7 @@ class Propensities:
         Estimates; the first is 1. NaN for ranks that no clicked document links with the first, and for all ranks if the first has no click.
     intervals : float64 array, shape (ranks, 2)
         Intervals of the logarithms, with standard errors by bootstrap over queries; NaN for a rank without a click, and for a rank that
-        fewer than two queries compare with others.
+        fewer than two queries link with the first.
     click_rates : float64 array, shape (ranks,)
         Share of lists with a click at each rank.
     perplexity : float64 array, shape (ranks,)
@@ -85,7 +85,7 @@ def propensities(
     -----
     IdealrankWarning
         By `PBM.fit`: the model has not converged, or ranks cannot be compared. Or the first rank has no click, no clicked document links a
-        rank with the first, or only one query compares a rank with others.
+        rank with the first, or only one query links a rank with the first.
     """
     check_sessions(sessions)
     sessions.require_click()
@@ -97,7 +97,7 @@ def propensities(
     not_relative = tuple(_not_relative(fitted))
     for caution in not_relative:
         warn(caution)
-    cautions = (*fitted.cautions, *not_relative, *one_query_cautions(comparing_queries(fitted.cells, fitted.query_of_pair)))
+    cautions = (*fitted.cautions, *not_relative, *one_query_cautions(linking_queries(fitted.cells, fitted.query_of_pair)))
     return Propensities(
         fitted.relative_propensity, intervals, sessions.click_rates(), perplexity, position_bias(sessions), len(sessions),
         len(sessions.queries), fitted.n_components, cautions,

@@ -127,10 +127,10 @@ def trust_propensities(sessions: Sessions, *, n_resamples: int = 200, confidence
     )
     shape = (sessions.n_ranks, 2)
     intervals, strength = [np.full(shape, np.nan), np.full(shape, np.nan)], np.full(sessions.n_ranks, np.inf)
-    n_comparing = (sums[..., 0] > 0).sum(axis=0)
-    n_comparing[0] = n_comparing.max()  # any rank is compared with the first
+    n_linking = (sums[..., 0] > 0).sum(axis=0)
+    n_linking[0] = n_linking.max()  # any rank is compared with the first
     first_has_click = bool(sessions.clicks[:, 0].any())
-    if replicates and first_has_click and n_comparing[0] >= LEAST_QUERIES:
+    if replicates and first_has_click and n_linking[0] >= LEAST_QUERIES:
         generator, n_queries = generator_of(rng), sums.shape[0]
         drawn = _moments(_drawn_sums(sums, replicates, generator, n_queries))
         compared = max(int((n_pairs > 0).sum()), 1)
@@ -143,8 +143,8 @@ def trust_propensities(sessions: Sessions, *, n_resamples: int = 200, confidence
             ]
             strength = np.nanmean(drawn.of_first, axis=0) / np.nanstd(drawn.of_first, axis=0)
         for of_ranks in intervals:
-            of_ranks[n_comparing < LEAST_QUERIES] = np.nan
-    cautions = (*_cautions(n_pairs, strength), *(one_query_cautions(n_comparing) if replicates else ()))
+            of_ranks[n_linking < LEAST_QUERIES] = np.nan
+    cautions = (*_cautions(n_pairs, strength), *(one_query_cautions(n_linking) if replicates else ()))
     if not first_has_click:
         cautions = (FIRST_WITHOUT_CLICK,)
     for caution in cautions:
