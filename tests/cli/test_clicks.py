@@ -372,6 +372,26 @@ def test_runs_of_a_large_log_hold_the_true_dcg(say: Say, tmp_path: Path) -> None
     assert low <= expected <= high
 
 
+@pytest.mark.parametrize("command", ["estimate", "slates"])
+def test_the_user_of_rewards_is_the_cluster(command: str, say: Say, tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    reward = rng.random((200, 2)) < 0.3
+    rows = "".join(
+        f"s{row},{rank + 1},{int(reward[row, rank])},0.5,0.4,u{row // 40}\n"
+        for row in range(200) for rank in range(2)
+    )  # fmt: skip
+    for name, user in (("named", "user"), ("other", "customer")):
+        header = f"session,rank,reward,logged_probability,target_probability,{user}\n"
+        (tmp_path / f"{name}.csv").write_text(header + rows, encoding="utf-8")
+    usual = say("clicks", command, "named.csv", cwd=tmp_path)
+    for role in ("user", "cluster"):
+        said = say("clicks", command, "other.csv", "--columns", f"{role}=customer", cwd=tmp_path)
+        assert (said.code, said.out) == (0, usual.out)
+    twice = say("clicks", command, "other.csv", "--columns", "user=customer,cluster=session", cwd=tmp_path)
+    assert twice.code == 2
+    assert "found cluster and user, expected one of them" in " ".join(twice.err.split())
+
+
 def test_a_role_of_judgments_is_none_of_a_click_log(say: Say, folder: Path) -> None:
     for columns, expected in (
         ("item=document", "found the role 'item', expected some of session, query, document, rank, click, user"),

@@ -48,6 +48,17 @@ def test_ranks_that_share_no_document_are_a_stop_sign() -> None:
     assert of(shop(), **{RATES: np.full(4, 9.0)}).stops() == []
 
 
+def test_a_log_of_one_query_has_a_stop_sign_and_no_interval_in_words() -> None:
+    log = simulate([[0.5, 0.3, 0.2]], 400, ranks=3, policy="random", rng=1)
+    with pytest.warns(IdealrankWarning, match="only one query links"):
+        page = of(log, **{RATES: np.full(3, 9.0)})
+    (stop,) = page.stops()
+    assert "one query shows no variation between queries" in stop
+    said = click_page_html(page)
+    assert "(no interval; 400 lists" in said
+    assert "nan" not in said
+
+
 def test_models_that_predict_no_better_than_the_rate_of_each_rank_are_a_stop_sign() -> None:
     (stop,) = of(shop(), **{RATES: np.full(4, 1.01)}).stops()
     assert stop.startswith("No click model predicts held-out clicks better")

@@ -146,7 +146,7 @@ def weighted_counts(log: Sessions) -> tuple[np.ndarray, np.ndarray]:
 
 def test_a_first_rank_without_a_click_compares_no_rank() -> None:
     log = Sessions.from_arrays(["q"] * 4, [["a", "b"], ["b", "a"]] * 2, [[0, 1]] * 4)
-    with pytest.warns(IdealrankWarning, match="no chain of interventions with clicks links rank 2"):
+    with pytest.warns(IdealrankWarning, match="rank 1 has no click"):
         assert np.isnan(harvested_propensities(log, n_resamples=0).relative[1])
 
 

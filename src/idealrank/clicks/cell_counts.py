@@ -8,6 +8,12 @@ import numpy as np
 from idealrank.clicks.sessions import Sessions
 from idealrank.data.types import FloatArray, IntArray
 
+FIRST_WITHOUT_CLICK = (
+    "rank 1 has no click: no propensity can be estimated relative to it; check that ranks start at the top, and that the log has the "
+    "clicks at rank 1"
+)
+"""Caution of propensities that the log does not determine."""
+
 
 @dataclass(frozen=True, eq=False)
 class CellCounts:
@@ -65,7 +71,12 @@ class CellCounts:
         situation, shown, clicked = (np.concatenate([getattr(part, name) for part in parts]) for name in ("situation", "shown", "clicked"))
         return cls(pair, situation, shown, clicked, int(first[-1]), parts[0].n_situations)
 
-    def of_queries(self, times: FloatArray, query_of_pair: IntArray) -> "CellCounts":
+    def at_first(self) -> "CellCounts":
+        """Select the cells of pairs that were also in the first situation."""
+        used = (np.bincount(self.pair[self.situation == 0], minlength=self.n_pairs) > 0)[self.pair]
+        return CellCounts(self.pair[used], self.situation[used], self.shown[used], self.clicked[used], self.n_pairs, self.n_situations)
+
+    def of_queries(self, times: IntArray, query_of_pair: IntArray) -> "CellCounts":
         """CellCounts of queries drawn so many times each."""
         factor = times[query_of_pair][self.pair]
         return CellCounts(self.pair, self.situation, self.shown * factor, self.clicked * factor, self.n_pairs, self.n_situations)

@@ -11,8 +11,16 @@ from idealrank._warnings import warn
 from idealrank.clicks.arguments import check_confidence, real_number, replicates_of, steps_of
 from idealrank.clicks.cell_counts import CellCounts, informative_sets, rank_components
 from idealrank.clicks.fitted_model import FittedModel, previous_clicks, unconverged
-from idealrank.clicks.harvested_interventions import all_pairs_of, log_intervals
-from idealrank.clicks.profile_likelihood import ExaminationFit, compared_with_first, fit_examination, log_errors, residual_weights
+from idealrank.clicks.harvested_interventions import all_pairs_of
+from idealrank.clicks.profile_likelihood import (
+    ExaminationFit,
+    compared_with_first,
+    fit_examination,
+    log_errors,
+    relative_to_first,
+    residual_weights,
+)
+from idealrank.clicks.query_bootstrap import linking_queries, log_intervals, one_query_cautions, query_draws
 from idealrank.clicks.sessions import MOST_RANKS, Sessions, check_sessions
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError
@@ -57,6 +65,11 @@ class PBM:
         sessions : Sessions
             A log in which documents change their ranks; where they do not, a warning says that attractiveness and rank cannot be told
             apart.
+
+        Warns
+        -----
+        IdealrankWarning
+            The model has not converged, its propensities differ from another method, no list has a click, or ranks share no document.
 
         Raises
         ------
@@ -134,9 +147,8 @@ class FittedPBM(FittedModel):
 
     @property
     def relative_propensity(self) -> FloatArray:
-        """Propensity of each rank divided by that of the first."""
-        found: FloatArray = self.propensity / self.propensity[0]
-        return found
+        """Propensity of each rank divided by that of the first; NaN if no clicked documents link both, or the first has no click."""
+        return relative_to_first(self.cells, self.propensity)
 
     def conditional(self, sessions: Sessions) -> FloatArray:
         """Probability of a click at each rank: that of the model does not depend on other clicks."""
@@ -171,14 +183,7 @@ class FittedPBM(FittedModel):
         impressions = int((sessions.pair >= 0).sum())
         if sessions.documents != self.documents or sessions.n_ranks != self.propensity.size or impressions != self.impressions.sum():
             raise InputError("propensity: found a model that was fitted to another log, expected one of these sessions")
-        linked = compared_with_first(self.cells, self.propensity)
-        if linked.size < self.propensity.size:
-            rank = int(np.setdiff1d(np.arange(self.propensity.size), linked)[0]) + 1
-            raise InputError(
-                f"propensity: found no clicked documents that link rank {rank} with the first, expected them for every rank",
-                hint="log swapped results or a second ranker, or give the propensities",
-                command_hint="log swapped results or a second ranker, or state the propensities by --propensities FILE",
-            )
+        refuse_unlinked(self)
         cells = self.cells
         examined = cells.shown * self.propensity[cells.situation]
         total = np.bincount(cells.pair, examined, cells.n_pairs)
@@ -205,18 +210,51 @@ class FittedPBM(FittedModel):
         Returns
         -------
         float64 array, shape (ranks, 2)
-            NaN for a rank without a click.
+            NaN for a rank without a click, and for a rank that fewer than two queries link with the first.
+
+        Warns
+        -----
+        IdealrankWarning
+            Only one query links a rank with the first.
         """
         level, replicates = check_confidence(confidence), replicates_of(n_resamples, least=1, width=self.propensity.size)
-        generator, n = generator_of(rng), int(self.query_of_pair.max()) + 1
+        n_queries = int(self.query_of_pair.max()) + 1
         first = ExaminationFit(self.attractiveness_values, self.propensity, self.converged)
         drawn = []
-        for _ in range(replicates):
-            times = np.bincount(generator.integers(0, n, n), minlength=n).astype(np.float64)
+        for times in query_draws(generator_of(rng), n_queries, replicates):
             counts = self.cells.of_queries(times, self.query_of_pair)
-            examined = fit_examination(counts, self.iterations, self.start, first).examined
-            drawn.append(examined / examined[0])
-        return log_intervals(self.relative_propensity, np.array(drawn), n, level)
+            drawn.append(relative_to_first(counts, fit_examination(counts, self.iterations, self.start, first).examined))
+        n_linking = linking_queries(self.cells, self.query_of_pair)
+        for caution in one_query_cautions(n_linking):
+            warn(caution)
+        return log_intervals(self.relative_propensity, np.array(drawn), n_linking, n_queries, level)
+
+
+def refuse_unlinked(fitted: FittedPBM) -> None:
+    """Refuse a model of which a rank has no propensity relative to the first.
+
+    Raises
+    ------
+    InputError
+        A rank has no click, or no clicked documents link a rank with the first.
+
+    Examples
+    --------
+    >>> log = Sessions.from_arrays(["q"] * 4, [["a", "b"], ["b", "a"]] * 2, [[1, 1], [1, 0], [0, 1], [0, 0]])
+    >>> refuse_unlinked(PBM().fit(log))
+    """
+    ranks = np.arange(fitted.propensity.size)
+    lost = np.setdiff1d(ranks, compared_with_first(fitted.cells, fitted.propensity))
+    if lost.size:
+        rank = int(lost[0])
+        found = f"no clicked documents that link rank {rank + 1} with the first, expected them for every rank"
+        if not fitted.cells.clicked[fitted.cells.situation == rank].any():
+            found = f"no click at rank {rank + 1}, expected some at every rank"
+        raise InputError(
+            f"propensity: found {found}",
+            hint="log swapped results or a second ranker, or give the propensities",
+            command_hint="log swapped results or a second ranker, or state the propensities by --propensities FILE",
+        )
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit
 
 from idealrank._warnings import warn
 from idealrank.clicks.arguments import check_confidence, one_of, replicates_of
-from idealrank.clicks.cell_counts import CellCounts
+from idealrank.clicks.cell_counts import FIRST_WITHOUT_CLICK, CellCounts
 from idealrank.clicks.profile_likelihood import inverse_of
+from idealrank.clicks.query_bootstrap import linking_queries, log_intervals, one_query_cautions, query_draws
 from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
@@ -34,7 +34,8 @@ class HarvestedPropensities:
     relative : float64 array, shape (ranks,)
         Estimates; the first is 1. NaN for ranks that no chain of interventions with clicks links with the first.
     intervals : float64 array, shape (ranks, 2)
-        Student intervals of the logarithms, with standard errors by bootstrap over queries; NaN without replicates.
+        Student intervals of the logarithms, with standard errors by bootstrap over queries; NaN without replicates, for a rank without a
+        click, and for a rank that fewer than two queries link with the first.
     interventions : int64 array, shape (ranks, ranks)
         Number of pairs of query and document that stood at both ranks; on the diagonal 0.
     n_sessions : int
@@ -90,7 +91,8 @@ def harvested_propensities(
     Warns
     -----
     IdealrankWarning
-        A rank is not linked with the first; its propensity is NaN.
+        The first rank has no click, or a rank is not linked with it; its propensity is NaN. Or only one query links a rank with
+        the first; its interval is NaN.
 
     References
     ----------
@@ -115,15 +117,21 @@ def harvested_propensities(
     if not interventions.any():
         raise InputError("sessions: found no document at two ranks, expected some; log a second ranker, or swaps")
     relative = _relative(*harvest.sums(None), method)
-    if np.isnan(relative).any():
+    first_has_click = bool(sessions.clicks[:, 0].any())
+    if not first_has_click:
+        warn(FIRST_WITHOUT_CLICK)
+    elif np.isnan(relative).any():
         lost = ", ".join(str(rank + 1) for rank in np.flatnonzero(np.isnan(relative)))
         warn(f"no chain of interventions with clicks links rank {lost} with the first: no propensity there")
     intervals = np.full((relative.size, 2), np.nan)
-    if replicates:
-        generator, n_queries = generator_of(rng), len(sessions.queries)
-        drawn = (np.bincount(generator.integers(0, n_queries, n_queries), minlength=n_queries) for _ in range(replicates))
-        values = np.array([_relative(*harvest.sums(times), method) for times in drawn])
-        intervals = log_intervals(relative, values, n_queries, level)
+    if replicates and first_has_click:
+        n_queries = len(sessions.queries)
+        draws = query_draws(generator_of(rng), n_queries, replicates)
+        values = np.array([_relative(*harvest.sums(times), method) for times in draws])
+        n_linking = linking_queries(cells.at_first() if method == "pivot" else cells, sessions.query_of_pair)
+        intervals = log_intervals(relative, values, n_linking, n_queries, level)
+        for caution in one_query_cautions(n_linking):
+            warn(caution)
     return HarvestedPropensities(relative, intervals, interventions, len(sessions), method)
 
 
@@ -137,40 +145,6 @@ def all_pairs_of(cells: CellCounts, query_of_pair: IntArray) -> FloatArray:
     [1.0, 0.5]
     """
     return _all_pairs(*_Harvest.of(cells, query_of_pair).sums(None))
-
-
-def log_intervals(relative: FloatArray, replicates: FloatArray, n_queries: int, confidence: float) -> FloatArray:
-    """Intervals of propensities on logarithms, whose errors are symmetric; errors of ratios are not.
-
-    Parameters
-    ----------
-    relative : float64 array, shape (ranks,)
-        Estimates.
-    replicates : float64 array, shape (replicates, ranks)
-        Estimates of a bootstrap over queries; NaN and 0 without a link or a click.
-    n_queries : int
-        Queries: the standard errors of few are uncertain, as the quantile of Student's distribution allows for.
-    confidence : float
-        Confidence level.
-
-    Returns
-    -------
-    float64 array, shape (ranks, 2)
-        NaN for an estimate of 0 or NaN, or without two replicates.
-
-    Examples
-    --------
-    >>> log_intervals(np.array([1.0, 0.5]), np.array([[1, 0.4], [1, 0.6]]), 20, 0.95).round(2).tolist()
-    [[1.0, 1.0], [0.27, 0.91]]
-    """
-    found = np.full((relative.size, 2), np.nan)
-    quantile = float(stdtrit(max(n_queries - 1, 1), (1 + confidence) / 2))
-    for rank, (value, drawn) in enumerate(zip(relative.tolist(), replicates.T, strict=True)):
-        logs = np.log(drawn[drawn > 0])
-        if value > 0 and logs.size > 1:
-            reach = float(logs.std(ddof=1)) * quantile
-            found[rank] = value * math.exp(-reach), value * math.exp(reach)
-    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from idealrank.clicks.arguments import array_of, number_table
-from idealrank.clicks.examination_models import FittedPBM
+from idealrank.clicks.examination_models import FittedPBM, refuse_unlinked
 from idealrank.clicks.list_means import ListMean, list_mean
 from idealrank.clicks.logged_rewards import FEWEST_EFFECTIVE, LARGEST_SHARE
 from idealrank.clicks.policy_differences import units_needed, verdict_of
@@ -528,7 +528,9 @@ def _require_documents(query: str, given: object) -> None:
 
 
 def _examined(sessions: Sessions, propensity: "npt.ArrayLike | FittedPBM", most: float, n_ranks: int) -> FloatArray:
-    if isinstance(propensity, FittedPBM):  # estimates of ranks that are examined alike may be above 1
+    if isinstance(propensity, FittedPBM):
+        refuse_unlinked(propensity)
+        # Estimates of ranks that are examined alike may be above 1
         return np.minimum(exposures(sessions, propensity.relative_propensity), 1.0)
     given = number_table("propensity", propensity)
     if given.shape not in (sessions.pair.shape, (n_ranks,)):

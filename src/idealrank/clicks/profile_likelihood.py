@@ -303,6 +303,23 @@ def compared_with_first(cells: CellCounts, examined: FloatArray) -> IntArray:
     return np.flatnonzero((sets == sets[0]) & had_click)
 
 
+def relative_to_first(cells: CellCounts, examined: FloatArray) -> FloatArray:
+    """Divide examination by that of the first rank; NaN where clicked documents do not link both, or the first had no click.
+
+    Examples
+    --------
+    >>> counts = CellCounts(np.array([0, 0, 1]), np.array([0, 1, 2]), np.full(3, 9.0), np.full(3, 2.0), 2, 3)
+    >>> relative_to_first(counts, np.array([1.0, 0.4, 1.0])).tolist()
+    [1.0, 0.4, nan]
+    """
+    sets = informative_sets(cells)
+    found = np.full(examined.size, np.nan)
+    if sets[0] >= 0 and examined[0] > 0:
+        linked = sets == sets[0]
+        found[linked] = examined[linked] / examined[0]
+    return found
+
+
 def log_errors(cells: CellCounts, attractive: FloatArray, examined: FloatArray, compared: IntArray) -> tuple[FloatArray, FloatArray]:
     """Standard errors of the logarithms of click rates at the first rank, and of relative examination.
 

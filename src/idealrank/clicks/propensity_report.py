@@ -1,9 +1,15 @@
 """Propensities of a log with intervals, and how well the model behind them predicts clicks."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
+from idealrank._warnings import warn
+from idealrank.clicks.cell_counts import FIRST_WITHOUT_CLICK
 from idealrank.clicks.click_grades import position_bias
-from idealrank.clicks.examination_models import PBM
+from idealrank.clicks.examination_models import PBM, FittedPBM
+from idealrank.clicks.query_bootstrap import linking_queries, one_query_cautions
 from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import FloatArray
 from idealrank.stats.randomness import RandomLike, generator_of
@@ -16,9 +22,10 @@ class Propensities:
     Attributes
     ----------
     relative : float64 array, shape (ranks,)
-        Estimates; the first is 1.
+        Estimates; the first is 1. NaN for ranks that no clicked document links with the first, and for all ranks if the first has no click.
     intervals : float64 array, shape (ranks, 2)
-        Intervals of the logarithms, with standard errors by bootstrap over queries; NaN for a rank without a click.
+        Intervals of the logarithms, with standard errors by bootstrap over queries; NaN for a rank without a click, and for a rank that
+        fewer than two queries link with the first.
     click_rates : float64 array, shape (ranks,)
         Share of lists with a click at each rank.
     perplexity : float64 array, shape (ranks,)
@@ -77,7 +84,8 @@ def propensities(
     Warns
     -----
     IdealrankWarning
-        By `PBM.fit`: the model has not converged, or ranks cannot be compared.
+        By `PBM.fit`: the model has not converged, or ranks cannot be compared. Or the first rank has no click, no clicked document links a
+        rank with the first, or only one query links a rank with the first.
     """
     check_sessions(sessions)
     sessions.require_click()
@@ -86,7 +94,21 @@ def propensities(
     unseen, seen = sessions.split(held_out, generator)
     perplexity = PBM(iterations).fit(seen).perplexity_by_rank(unseen)
     intervals = fitted.propensity_intervals(n_resamples=n_resamples, rng=generator)
+    not_relative = tuple(_not_relative(fitted))
+    for caution in not_relative:
+        warn(caution)
+    cautions = (*fitted.cautions, *not_relative, *one_query_cautions(linking_queries(fitted.cells, fitted.query_of_pair)))
     return Propensities(
         fitted.relative_propensity, intervals, sessions.click_rates(), perplexity, position_bias(sessions), len(sessions),
-        len(sessions.queries), fitted.n_components, fitted.cautions,
+        len(sessions.queries), fitted.n_components, cautions,
     )  # fmt: skip
+
+
+def _not_relative(fitted: FittedPBM) -> Iterator[str]:
+    """Say which ranks cannot be compared with the first, unless the fit has said that they share no document."""
+    lost = np.flatnonzero(np.isnan(fitted.relative_propensity)) + 1
+    if not fitted.cells.clicked[fitted.cells.situation == 0].any():
+        yield FIRST_WITHOUT_CLICK
+    elif lost.size and fitted.n_components == 1:
+        ranks = ", ".join(map(str, lost.tolist()))
+        yield f"no clicked document links rank {ranks} with the first: no propensity there; log some results in random or swapped order"

@@ -8,6 +8,8 @@ from scipy.special import stdtrit
 
 from idealrank._warnings import warn
 from idealrank.clicks.arguments import check_confidence, replicates_of
+from idealrank.clicks.cell_counts import FIRST_WITHOUT_CLICK
+from idealrank.clicks.query_bootstrap import LEAST_QUERIES, one_query_cautions, query_draws
 from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
@@ -27,12 +29,12 @@ class TrustPropensities:
     Attributes
     ----------
     slope : float64 array, shape (ranks,)
-        The first is 1.
+        The first is 1. NaN where no document tells the line.
     offset : float64 array, shape (ranks,)
         The first is 0. Below 0 where users trust the first rank more.
     slope_intervals, offset_intervals : float64 array, shape (ranks, 2)
         Intervals that hold for all ranks together, of the slopes and of the offsets: Fieller's, by bootstrap over queries. Infinite where
-        the log bounds no line; NaN without replicates.
+        the log bounds no line; NaN without replicates, and for a rank whose documents belong to a single query.
     n_pairs : int64 array, shape (ranks,)
         Pairs of query and document that stood at this rank, at the first, and at a third; on the first rank 0.
     n_sessions : int
@@ -87,12 +89,13 @@ def trust_propensities(sessions: Sessions, *, n_resamples: int = 200, confidence
     Raises
     ------
     InputError
-        Lists have fewer than three ranks, or no document stood at the first rank and two others.
+        Lists have fewer than three ranks, no list has a click, or no document stood at the first rank and two others.
 
     Warns
     -----
     IdealrankWarning
-        A rank shares too few documents with the others; its numbers are NaN, or not to be trusted.
+        The first rank has no click, or a rank shares too few documents with the others; its numbers are NaN, or not to be trusted. Or
+        these documents belong to a single query; the interval is NaN.
 
     References
     ----------
@@ -113,19 +116,25 @@ def trust_propensities(sessions: Sessions, *, n_resamples: int = 200, confidence
     level, replicates = check_confidence(confidence), replicates_of(n_resamples, width=3 * sessions.n_ranks)
     if sessions.n_ranks < 3:
         raise InputError(f"sessions: found {sessions.n_ranks} ranks, expected at least 3; two ranks and noise cannot be told apart")
+    sessions.require_click()
     sums, n_pairs = _sums(sessions)
     if not n_pairs.any():
         raise InputError("sessions: found no document at the first rank and at two others, expected some; log a third ranker, or swaps")
     whole = _moments(sums.sum(axis=0)[None])
-    with np.errstate(divide="ignore", invalid="ignore"):  # ranks without any pair
-        slope, offset = (top / whole.of_first for top in (whole.of_own, whole.of_offset))
+    slope, offset = (
+        np.divide(top, whole.of_first, out=np.full_like(top, np.nan), where=whole.of_first != 0)  # NaN for ranks without any pair
+        for top in (whole.of_own, whole.of_offset)
+    )
     shape = (sessions.n_ranks, 2)
     intervals, strength = [np.full(shape, np.nan), np.full(shape, np.nan)], np.full(sessions.n_ranks, np.inf)
-    if replicates:
+    n_linking = (sums[..., 0] > 0).sum(axis=0)
+    n_linking[0] = n_linking.max()  # any rank is compared with the first
+    first_has_click = bool(sessions.clicks[:, 0].any())
+    if replicates and first_has_click and n_linking[0] >= LEAST_QUERIES:
         generator, n_queries = generator_of(rng), sums.shape[0]
         drawn = _moments(_drawn_sums(sums, replicates, generator, n_queries))
         compared = max(int((n_pairs > 0).sum()), 1)
-        quantile = float(stdtrit(max(n_queries - 1, 1), 1 - (1 - level) / (2 * compared)))  # Bonferroni
+        quantile = float(stdtrit(n_queries - 1, 1 - (1 - level) / (2 * compared)))  # Bonferroni
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # ranks without any pair are NaN
             intervals = [
@@ -133,7 +142,11 @@ def trust_propensities(sessions: Sessions, *, n_resamples: int = 200, confidence
                 for top, tops in ((whole.of_own, drawn.of_own), (whole.of_offset, drawn.of_offset))
             ]
             strength = np.nanmean(drawn.of_first, axis=0) / np.nanstd(drawn.of_first, axis=0)
-    cautions = tuple(_cautions(n_pairs, strength))
+        for of_ranks in intervals:
+            of_ranks[n_linking < LEAST_QUERIES] = np.nan
+    cautions = (*_cautions(n_pairs, strength), *(one_query_cautions(n_linking) if replicates else ()))
+    if not first_has_click:
+        cautions = (FIRST_WITHOUT_CLICK,)
     for caution in cautions:
         warn(caution)
     return TrustPropensities(slope[0], offset[0], intervals[0], intervals[1], n_pairs, len(sessions), cautions)
@@ -145,7 +158,7 @@ def _drawn_sums(sums: FloatArray, replicates: int, rng: np.random.Generator, n_q
     step = max(1, _DRAWN // n_queries)
     for start in range(0, replicates, step):
         rows = range(start, min(start + step, replicates))
-        times = np.array([np.bincount(rng.integers(0, n_queries, n_queries), minlength=n_queries) for _ in rows])
+        times = np.array(list(query_draws(rng, n_queries, len(rows))))
         found[start : rows.stop] = np.einsum("dq,q...->d...", times.astype(np.float64), sums)
     return found
 

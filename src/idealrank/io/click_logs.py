@@ -27,12 +27,13 @@ _TRUE, _FALSE = ("true", "yes", "t"), ("false", "no", "f", "")
 
 @dataclass(frozen=True)
 class LogField:
-    """A column of a log: its role, the names it usually has, and whether a log may lack it."""
+    """A column of a log: its role, the names it usually has, whether a log may lack it, and a second name of the role for options."""
 
     role: str
     words: tuple[str, ...]
     required: bool = True
     is_number: bool = False
+    second_role: str | None = None
 
 
 SHOWN = (
@@ -56,7 +57,7 @@ REWARDS = (
     LogField("logged", ("logged_probability", "propensity", "propensity_score", "pscore", "logged"), is_number=True),
     LogField("target", ("target_probability", "target"), is_number=True),
     LogField("target_b", ("target_b", "target_probability_b"), required=False, is_number=True),
-    LogField("cluster", ("cluster", "user", "user_id", "session", "session_id"), required=False),
+    LogField("cluster", ("cluster", "user", "user_id", "session", "session_id"), required=False, second_role="user"),
     LogField("predicted_logged", ("predicted_logged",), required=False, is_number=True),
     LogField("predicted_target", ("predicted_target",), required=False, is_number=True),
     LogField("predicted_target_b", ("predicted_target_b",), required=False, is_number=True),
@@ -65,7 +66,7 @@ SLATES = (
     LogField("session", ("list", "list_id", *SHOWN[0].words)),
     LogField("rank", ("rank", "position", "ordinal", "pos"), is_number=True),
     *REWARDS[:4],
-    LogField("cluster", ("cluster", "user", "user_id"), required=False),
+    LogField("cluster", ("cluster", "user", "user_id"), required=False, second_role="user"),
 )
 PROPENSITIES = (
     LogField("rank", ("rank", "position"), is_number=True),
@@ -136,8 +137,17 @@ def log_columns(text: str, fields: Sequence[LogField], option: str = "--columns"
     --------
     >>> log_columns("user=customer", SHOWN)
     {'user': 'customer'}
+    >>> log_columns("user=customer", SLATES)
+    {'cluster': 'customer'}
     """
-    return parse_roles(text, [field.role for field in fields], option) if text else None
+    if not text:
+        return None
+    second = {field.second_role: field.role for field in fields if field.second_role is not None}
+    named = parse_roles(text, [*(field.role for field in fields), *second], option)
+    twice = next((role for role in second if role in named and second[role] in named), None)
+    if twice is not None:
+        raise OptionError(f"{option} {text}: found {second[twice]} and {twice}, expected one of them; both are the role {second[twice]}")
+    return {second.get(role, role): name for role, name in named.items()}
 
 
 def read_columns(

@@ -64,7 +64,7 @@ _FORMATS = Formats(
 @options.confidence
 @click.option(
     "--columns", "columns_text", metavar="ROLE=NAME,...", cls=options.OnceOption, default="",
-    help="Columns by role: reward=, logged=, target=, target_b=, cluster=, "
+    help="Columns by role: reward=, logged=, target=, target_b=, cluster= (or user=), "
     "predicted_logged=, predicted_target=, predicted_target_b=.  [default: by their usual names]",
 )  # fmt: skip
 @_FORMATS.option

@@ -54,7 +54,7 @@ _DEFAULT_MODELS = ("pbm", "ubm", "sdbn")
 @options.confidence
 @click.option(
     "--reward-columns", "reward_columns_text", metavar="ROLE=NAME,...", cls=options.OnceOption, default="",
-    help="Columns of --rewards by role: reward=, logged=, target=, target_b=, cluster=, predicted_logged=, "
+    help="Columns of --rewards by role: reward=, logged=, target=, target_b=, cluster= (or user=), predicted_logged=, "
     "predicted_target=, predicted_target_b=.  [default: by their usual names]",
 )  # fmt: skip
 @log_options.log_input

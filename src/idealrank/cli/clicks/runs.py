@@ -50,6 +50,7 @@ _FORMATS = Formats("A table to read;", table="views.clicks.list_values:dcg_parts
                    rows="views.clicks.list_values:dcg_rows")  # fmt: skip
 
 _DEEPEST = 2**31 - 1  # ranks of a list
+_MORE_RANKS = "log swapped results or a second ranker, or state the propensities by --propensities FILE"
 
 
 @click.command(epilog=_EPILOG, short_help="Estimate the DCG of runs that users never saw.")
@@ -136,6 +137,8 @@ def _propensities(
     sessions: Sessions, method: str, path: str | None, iterations: int
 ) -> tuple[FloatArray | FittedPBM, FloatArray | None, tuple[str, ...]]:
     """Exposures of what each list shows, or a model that gives them; offsets under trust bias; and cautions."""
+    if path is None:
+        _require_clicks(sessions)
     if path is None and method == "em":
         return _of_model(sessions, iterations), None, ()
     offset: FloatArray | None = None
@@ -159,15 +162,28 @@ def _of_model(sessions: Sessions, iterations: int) -> FittedPBM:
     if fitted.n_components > 1:
         raise InputError(
             f"propensities: found {fitted.n_components} sets of ranks that share no document, expected ranks that can be compared",
-            hint="log swapped results or a second ranker, or state the propensities by --propensities FILE",
+            hint=_MORE_RANKS,
         )
     _refuse_unknown(fitted.relative_propensity)
     return fitted
 
 
+def _require_clicks(sessions: Sessions) -> None:
+    """Refuse a log without a click, or without a click at the first rank, to which estimated propensities are relative."""
+    sessions.require_click()
+    if not sessions.clicks[:, 0].any():
+        raise InputError(
+            f"clicks: found none at rank 1 in {len(sessions):,} lists, expected some: propensities are relative to rank 1",
+            hint="check that ranks start at the top, and that the log has the clicks at rank 1, or state the propensities by "
+            "--propensities FILE",
+        )
+
+
 def _refuse_unknown(examined: FloatArray) -> None:
     if np.isnan(examined).any():
-        raise InputError(f"propensities: found none for rank {int(np.isnan(examined).argmax()) + 1}, expected one for each rank")
+        raise InputError(
+            f"propensities: found none for rank {int(np.isnan(examined).argmax()) + 1}, expected one for each rank", hint=_MORE_RANKS
+        )
 
 
 def _of_file(path: str, n_ranks: int) -> tuple[FloatArray, FloatArray | None]:

@@ -45,7 +45,7 @@ _FORMATS = Formats("A table to read;", table="views.clicks.list_values:slate_par
 @options.confidence
 @click.option(
     "--columns", "columns_text", metavar="ROLE=NAME,...", cls=options.OnceOption, default="",
-    help="Columns by role: session=, rank=, reward=, logged=, target=, target_b=, cluster=.  [default: by their usual names]",
+    help="Columns by role: session=, rank=, reward=, logged=, target=, target_b=, cluster= (or user=).  [default: by their usual names]",
 )  # fmt: skip
 @_FORMATS.option
 @options.output

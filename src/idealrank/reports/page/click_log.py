@@ -158,12 +158,7 @@ def _headline(stops: Sequence[str]) -> str:
 
 
 def _summary(page: ClickLogPage) -> str:
-    found = page.propensities
-    last, (low, high) = float(found.relative[-1]), found.intervals[-1]
-    said = [
-        f"The last of {found.relative.size} ranks is examined {last:.2f} times as often as the first "
-        f"(95 % interval {low:.2f} to {high:.2f}; {found.n_sessions:,} lists of {found.n_queries:,} queries)."
-    ]
+    said = [_last_propensity(page.propensities)]
     for policy, values in ({} if page.estimates is None else page.estimates.values).items():
         one = values[0]
         said.append(
@@ -171,6 +166,15 @@ def _summary(page: ClickLogPage) -> str:
             f"{one.effective_sample_size:,.0f} of equal weight."
         )
     return " ".join(said)
+
+
+def _last_propensity(found: Propensities) -> str:
+    last, (low, high) = float(found.relative[-1]), found.intervals[-1]
+    lists = f"{found.n_sessions:,} lists of {found.n_queries:,} queries"
+    if np.isnan(last):
+        return f"The log gives no propensity of the last of {found.relative.size} ranks ({lists})."
+    interval = "no interval" if np.isnan(low) else f"95 % interval {low:.2f} to {high:.2f}"
+    return f"The last of {found.relative.size} ranks is examined {last:.2f} times as often as the first ({interval}; {lists})."
 
 
 def _sections(page: ClickLogPage) -> Iterator[dict[str, Any]]:
