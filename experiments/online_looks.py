@@ -26,7 +26,7 @@ from idealrank.clicks.interleaving import Method
 from idealrank.data.types import FloatArray, IntArray
 
 USERS = (20, 60, 400, 2000)
-UNEQUAL = ((0.9, 400), (0.9, 2000), (0.99, 2000), (0.99, 10_000))  # share of users in B, and users
+UNEQUAL = ((0.9, 400), (0.9, 2000), (0.9, 10_000), (0.99, 2000), (0.99, 10_000))  # share of users in B, and users
 LOOKS = 40
 DEFAULT_PLAN = 10_000
 

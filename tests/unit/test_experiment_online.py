@@ -42,6 +42,16 @@ def test_no_row_of_the_page_has_more_false_verdicts_than_the_level() -> None:
     assert rows["normal", "2,000"][3] > 0.2  # the interval of a planned size at every look
 
 
+def test_no_row_of_unequal_cohorts_has_more_false_verdicts_than_the_level() -> None:
+    rows = {row: [float(cell) for cell in cells] for row, cells in rows_of("false verdicts of unequal cohorts", 3).items()}
+    assert len(rows) == 20
+    assert {share for *_, share in rows} == {"90%", "99%"}
+    assert max(row[0] for row in rows.values()) <= 0.05
+    assert max(row[1] for row in rows.values()) <= 0.05
+    assert max(row[2] for row in rows.values()) <= 0.05 + 3 * LEVEL_ERROR
+    assert rows["5 % convert", "10,000", "90%"][3] == 0  # enough users in the small cohort for a verdict
+
+
 def test_every_plan_of_the_page_has_its_power_at_the_planned_number() -> None:
     rows = rows_of("power at the planned number", 2)
     assert len(rows) == 10
