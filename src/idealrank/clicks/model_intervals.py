@@ -25,7 +25,7 @@ _MOST_SITUATIONS = 2000  # of a table of 32 MB, which is inverted row by row
 
 _SHORT = (
     "intervals of attractiveness and satisfaction are too short: in simulated logs with 180 impressions a pair, 95 % intervals held the "
-    "truth in 89 % (attractiveness) and 90 % (satisfaction), and fewer impressions lower both"
+    "truth in 90 % (attractiveness) and 88 % (satisfaction), and fewer impressions lower both"
 )
 
 
