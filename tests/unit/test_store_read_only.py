@@ -45,10 +45,11 @@ def set_writable(folder: Path, *, writable: bool) -> None:
 
 
 @pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder that every user may enter, which that of pytest is not."""
+def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A working folder that every user may enter, which that of pytest and a clone in somebody's home are not."""
     folder = Path(tempfile.mkdtemp(prefix="idealrank-read-only-"))
     folder.chmod(0o755)
+    monkeypatch.chdir(folder)
     yield folder
     set_writable(folder, writable=True)
     shutil.rmtree(folder)
@@ -74,7 +75,7 @@ def reading(ids: list[str], store: Path, out: Path) -> list[list[str]]:
 
 def writing(ids: list[str], store: Path, exported: Path) -> list[list[str]]:
     at = ["--store", str(store)]
-    qrels, bm25, neural = (str(DATA / name) for name in ("qrels.txt", "bm25.run", "neural.run"))
+    qrels, bm25, neural = (shutil.copy(DATA / name, exported.parent) for name in ("qrels.txt", "bm25.run", "neural.run"))
     return [
         [*command, *at]
         for command in [
@@ -116,6 +117,9 @@ def test_every_writing_command_says_that_the_store_is_read_only(place: Path) -> 
     ids += example_verdicts(store, ids)
     with Store.open(store) as opened:
         opened.export_file(ids[0], place / "one.zip")
+    # A first time on a copy, with power: the files of Python itself may be closed to others, as in a home folder.
+    for command in writing(ids, shutil.copytree(store, place / "copy"), place / "one.zip"):
+        run(command)
     set_writable(store, writable=False)
     before = listing(store)
     for command in writing(ids, store, place / "one.zip"):
