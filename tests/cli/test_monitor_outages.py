@@ -102,6 +102,8 @@ def test_a_service_that_dies_is_an_alarm_in_the_next_round_and_its_return_closes
     assert dead["outages"] == 1
     assert dead["paused"] > 0
     assert dead["latency"] == {}
+    assert "probes failed" in dead["problems"][0]
+    assert "the same command" not in dead["problems"][0]  # a round does not go on
     with service(Shop(), port=int(address.rpartition(":")[2])):
         alive = [once(say, tmp_path)["alarms"] for _ in range(3)]
     assert alive == [["shop/errors//2"], ["shop/errors//2"], []]

@@ -15,7 +15,7 @@ from idealrank.api.evaluation import evaluate, to_qrels
 from idealrank.api.per_query import slices_of
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.errors import IdealrankError, IdealrankWarning, InputError, MissingExtraError, OptionError
+from idealrank.errors import BackendError, IdealrankError, IdealrankWarning, InputError, MissingExtraError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.live.alerts.alarm_channels import Channel, title_of
 from idealrank.live.alerts.alarm_states import AlarmPlan, advance
@@ -275,6 +275,8 @@ class CanaryMonitor:
             tally = job.tally
             try:
                 job.ask(queries, lambda one: found.__setitem__(one.item.id, one))
+            except BackendError as stopped:  # without its next step: a round does not go on, and the next one asks every query again
+                raise BackendError(stopped.kept().parts[0]) from None
             finally:
                 found.update({one.item.id: one for one in job.interrupted})
                 backend.close()
