@@ -77,8 +77,14 @@ def bounds_spec(found: BoundsReport, *, interactive: bool = False) -> Spec:
 
 def _rows(one: "Bounds | DifferenceBounds") -> Iterable[Row]:
     """Queries with a value and bounds."""
+    lower, either, higher = _SIDES
+    has_sides = isinstance(one, DifferenceBounds)
     columns = zip(one.query_ids, one.low.tolist(), one.value.tolist(), one.high.tolist(), strict=True)
     for query, low, value, high in columns:
         if all(map(math.isfinite, (low, value, high))):
-            side = _SIDES[1] if not isinstance(one, DifferenceBounds) or low <= 0 <= high else _SIDES[2] if low > 0 else _SIDES[0]
+            side = either
+            if has_sides and low > 0:
+                side = higher
+            elif has_sides and high < 0:
+                side = lower
             yield {"query": query, "low": round(low, _DIGITS), "value": round(value, _DIGITS), "high": round(high, _DIGITS), "side": side}

@@ -135,9 +135,13 @@ def _figure(systems: Sequence[Mapping[str, Any]], measure: str, best: set[int]) 
 
 def _label(point: NamedPoint, box: Box) -> str:
     """Name of a point, with a line to it if the two are apart."""
-    middle, left = (box.top + box.bottom) / 2, (box.left + box.right) / 2 < point.x
-    is_over = box.left < point.x < box.right
-    x, anchor = (point.x, "middle") if is_over else (box.right, "end") if left else (box.left, "start")
+    middle = (box.top + box.bottom) / 2
+    if box.left < point.x < box.right:
+        x, anchor = point.x, "middle"
+    elif (box.left + box.right) / 2 < point.x:
+        x, anchor = box.right, "end"
+    else:
+        x, anchor = box.left, "start"
     line = ""
     if abs(middle - point.y) > _FAR:
         line = f'<line class="leader" x1="{point.x:.1f}" y1="{point.y:.1f}" x2="{x:.1f}" y2="{middle:.1f}"/>'

@@ -236,7 +236,9 @@ def side_of(difference: float, direction: int = 1) -> str:
     ('better', 'worse', 'equal')
     """
     gain = difference * direction
-    return "better" if gain > 0 else "worse" if gain < 0 else "equal"
+    if gain > 0:
+        return "better"
+    return "worse" if gain < 0 else "equal"
 
 
 def by_side() -> Spec:
@@ -486,5 +488,10 @@ def size_words(rows: Sequence[Row]) -> dict[str, Any]:
     {'most': 3, 'sizes': [44, 132]}
     """
     most = max((int(row["count"]) for row in rows), default=1)
-    least = 44 if len(rows) <= _FEW else 26 if len(rows) <= 10 * _FEW else 16
+    if len(rows) <= _FEW:
+        least = 44
+    elif len(rows) <= 10 * _FEW:
+        least = 26
+    else:
+        least = 16
     return {"most": max(most, 2), "sizes": [least, min(least * max(most, 2), _LARGEST)]}

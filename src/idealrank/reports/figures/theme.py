@@ -195,9 +195,11 @@ def in_print(spec: Spec, inches: float) -> Spec:
     if "square" in layout:  # equal scales: the room beside the panel is known
         side = min(width, layout["widest"]) - layout["square"]
         return spec | {"width": side, "height": side}
+    room = {"autosize": {"type": "fit-x", "contains": "padding"}, "width": width}
     height = layout.get("height")
-    tall = {} if height is None else {"height": height["step"] * len(spec["datasets"]["rows"]) if isinstance(height, dict) else height}
-    return spec | tall | {"autosize": {"type": "fit-x", "contains": "padding"}, "width": width}
+    if isinstance(height, dict):
+        height = height["step"] * len(spec["datasets"]["rows"])
+    return spec | room if height is None else spec | {"height": height} | room
 
 
 WIDE, NARROW, TITLE = 28, 16, 18

@@ -293,10 +293,16 @@ def robust_grid(found: Robustness) -> Table:
         Column("changed", cell=lambda one: "as asked" if one is found.reference else one.change),
         Column("measure", cell=lambda one: one.measure),
         *(column.of(_line) for column in difference_columns("page: robust", _PLAIN, found.method.level)),
-        Column("turns", cell=lambda one: "the verdict" if one.verdict_turns else "the sign" if one.sign_turns else "-"),
+        Column("turns", cell=_turned),
     ]
     title = f"{one_line(found.run_b)} against {one_line(found.run_a)}, by variant"
     return Table.of(columns, (one for one in kept if one.row is not None), title=title)
+
+
+def _turned(one: Variant) -> str:
+    if one.verdict_turns:
+        return "the verdict"
+    return "the sign" if one.sign_turns else "-"
 
 
 def _line(one: Variant) -> Line:

@@ -110,7 +110,10 @@ def number(value: float, places: int = USUAL, *, signed: bool = False) -> str:
     >>> number(0.25), number(-0.0312, 2, signed=True), number(float("nan")), number(-0.0, signed=True), number(-0.001, 2)
     ('0.2500', '-0.03', '-', '+0.0000', '-0.00')
     """
-    return format(value + 0.0, f"{'+' if signed else ''}.{places}f") if math.isfinite(value) else "-"
+    if not math.isfinite(value):
+        return "-"
+    sign = "+" if signed else ""
+    return f"{value + 0.0:{sign}.{places}f}"
 
 
 def interval(ends: tuple[float, float], places: int = USUAL, *, signed: bool = False) -> str:
@@ -131,11 +134,11 @@ def interval(ends: tuple[float, float], places: int = USUAL, *, signed: bool = F
 
 
 def counted(n: int, one: str, many: str = "") -> str:
-    """A number with its noun.
+    """A number with its noun or verb.
 
     Examples
     --------
-    >>> counted(1, "check"), counted(2000, "query", "queries")
-    ('1 check', '2,000 queries')
+    >>> counted(1, "check"), counted(2000, "query", "queries"), counted(2, "is left out", "are left out")
+    ('1 check', '2,000 queries', '2 are left out')
     """
     return f"{n:,} {one if n == 1 else many or one + 's'}"

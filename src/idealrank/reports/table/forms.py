@@ -347,4 +347,6 @@ def as_rows(table: Table) -> list[Row]:
 
 
 def _csv_text(value: Any) -> str:
-    return "" if value is None else value if isinstance(value, str) else json.dumps(value)
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value)

@@ -196,7 +196,8 @@ def delimited(rows: Iterable[Row], delimiter: str = ",") -> Iterator[str]:
 
 
 def _ends(found: "RunMean | None") -> list[str]:
-    return ["", ""] if found is None else [csv_cell(end if math.isfinite(end) else None) for end in found.interval]
+    ends = (None, None) if found is None else finite(found.interval)
+    return [csv_cell(end) for end in ends]
 
 
 def csv_cell(value: object) -> str:
@@ -207,7 +208,11 @@ def csv_cell(value: object) -> str:
     >>> csv_cell("a"), csv_cell(0.1), csv_cell(None), csv_cell(math.nan)
     ('a', '0.1', '', '')
     """
-    return value if isinstance(value, str) else "" if value is None or (isinstance(value, float) and math.isnan(value)) else repr(value)
+    if isinstance(value, str):
+        return value
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return repr(value)
 
 
 def record_rows(records: Iterable[Mapping[str, object]]) -> Iterator[Row]:

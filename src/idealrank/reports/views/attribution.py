@@ -8,7 +8,7 @@ from idealrank.analysis.attribution import Attribution, DocumentChange, QueryCha
 from idealrank.data.interchange import finite
 from idealrank.measures.measure_texts import number_text
 from idealrank.reports.table.digits import counted, p_text
-from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.records import SCHEMA, Row, csv_cell
 from idealrank.reports.table.text import clipped, columns, parts_text, wrapped
 from idealrank.reports.views.comparison.pair_sentences import verdict_text
 from idealrank.reports.views.conventions import warned
@@ -180,5 +180,5 @@ def attribution_rows(found: Attribution, *, queries: int | None = None) -> Itera
     names = [field.name for field in fields(QueryChange)]
     yield ["run_a", "run_b", "measure", *names, "convention"]
     for query in found.queries[:queries]:
-        values = ["" if finite(value) is None else value if isinstance(value, str) else repr(value) for value in asdict(query).values()]
+        values = [csv_cell(finite(value)) for value in asdict(query).values()]
         yield [found.run_a, found.run_b, found.measure, *values, str(found.convention)]

@@ -76,11 +76,7 @@ def _table(run: str, measures: Mapping[str, str], found: "SliceMeans", digits: i
 
 
 def _columns(text: str, places: int, *, is_sum: bool, is_mean: bool) -> "list[Column[_Row]]":
-    def mean(row: _Row) -> Cell:
-        value = row.means[text].mean
-        return Cell("-") if math.isnan(value) else Cell(f"{value:,.0f}" if is_sum else number(value, places), value)
-
-    columns: list[Column[_Row]] = [Column(text, "number", mean)]
+    columns: list[Column[_Row]] = [Column(text, "number", lambda row: _cell(row.means[text].mean, places, is_sum=is_sum))]
     return [*columns, Column("interval", "number", lambda row: interval_cell(row.means[text].interval, places))] if is_mean else columns
 
 
@@ -250,7 +246,7 @@ def mean_columns(
         best = _best(measure, [run.mean[text] for run in runs])
 
         def mean(run: EvaluatedRun) -> Cell:
-            cell = _cell(measure, run.mean[text], places[text])
+            cell = _cell(run.mean[text], places[text], is_sum=measure.aggregate == "sum")
             return cell._replace(strong=True, mark=mark) if run.mean[text] == best else cell
 
         return Column(text, "number", mean)
@@ -309,10 +305,10 @@ def _best(measure: Measure, values: Sequence[float]) -> float | None:
     return max(known, key=lambda value: value * measure.direction)
 
 
-def _cell(measure: Measure, value: float | None, places: int) -> Cell:
+def _cell(value: float | None, places: int, *, is_sum: bool) -> Cell:
     if value is None or math.isnan(value):
         return Cell("-")
-    return Cell(f"{value:,.0f}" if measure.aggregate == "sum" else number(value, places), value)
+    return Cell(f"{value:,.0f}" if is_sum else number(value, places), value)
 
 
 def query_table(evaluation: Evaluation, digits: int | None = None) -> Table:
@@ -327,7 +323,7 @@ def query_table(evaluation: Evaluation, digits: int | None = None) -> Table:
     places, values = decimals([], asked=digits), evaluation.per_query()
 
     def column(measure: Measure, text: str) -> Column[str]:
-        return Column(text, "number", lambda query: _cell(measure, values[query][text], places))
+        return Column(text, "number", lambda query: _cell(values[query][text], places, is_sum=measure.aggregate == "sum"))
 
     named: Column[str] = Column(evaluation.name, cell=str)
     return Table.of([named, *(column(measure, str(measure)) for measure in evaluation.measures)], values)

@@ -145,7 +145,8 @@ def ranking_table(explanation: Explanation, caption: str = "") -> Table:
     rows = rows if explanation.cutoff is not None else rows[:SHOWN]
     columns: list[Column[RankedDocument]] = [Column("rank", "number", lambda row: Cell(str(row.rank), row.rank))]
     for name, cell in _LIST.items():
-        columns += [Column(name, "text" if name in ("document", "tied") else "number", cell)] if _is_shown(name, rows) else []
+        if _is_shown(name, rows):
+            columns.append(Column(name, "text" if name in ("document", "tied") else "number", cell))
     return Table.of(columns, rows, title=caption)
 
 

@@ -215,11 +215,13 @@ def history_rows(timeline: Timeline, *, shown: int = 0, together: bool = False) 
 
 
 def _cell(value: object) -> str:
+    if value is None:
+        return ""
     if isinstance(value, float):
         return repr(value)
     if isinstance(value, bool):
         return str(value).lower()
-    return "" if value is None else ",".join(value) if isinstance(value, tuple | list) else str(value)
+    return ",".join(value) if isinstance(value, tuple | list) else str(value)
 
 
 def history_json(timeline: Timeline, since: Mapping[str, Trace] | None = None, *, shown: int = 0, together: bool = False) -> Iterator[str]:

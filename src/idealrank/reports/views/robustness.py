@@ -130,7 +130,13 @@ def mark(one: Variant) -> str:
     if one.status == "no effect":
         return "="
     gain = one.row.difference * one.row.direction
-    sign = verdict_mark(one.row.verdict).variant or ("+" if gain > 0 else "-" if gain < 0 else "0")
+    sign = "0"
+    if variant := verdict_mark(one.row.verdict).variant:
+        sign = variant
+    elif gain > 0:
+        sign = "+"
+    elif gain < 0:
+        sign = "-"
     return f"{sign}'" if one.status == "repeats" else sign
 
 

@@ -79,4 +79,6 @@ def search_rows(report: Mapping[str, Any]) -> Iterator[Sequence[str]]:
 
 
 def _cell(value: Any) -> str:
-    return "" if value is None else value if isinstance(value, str) else repr(value)
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else repr(value)

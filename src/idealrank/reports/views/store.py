@@ -240,7 +240,11 @@ def _word(value: Any) -> str:
     """Format a changed item in a word or a number, shortened if long; names of measures in full."""
     if isinstance(value, list | tuple):
         return ", ".join(value)
-    return "-" if value is None else {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)[:40]
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)[:40]
 
 
 def _means(found: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from idealrank.analysis.systems import SystemComparison, SystemDifference
 from idealrank.data.interchange import finite
 from idealrank.reports.table.cells import Cell, Column, Table, interval_cell, number_cell, p_cell
-from idealrank.reports.table.digits import decimals, number, p_text
+from idealrank.reports.table.digits import counted, decimals, number, p_text
 from idealrank.reports.table.records import SCHEMA, Row, record_rows
 from idealrank.reports.table.text import MethodLines, Part, clipped, filled, wrapped
 from idealrank.reports.views.comparison.verdicts import decided_tone
@@ -104,9 +104,10 @@ def system_sentences(found: SystemComparison, places: int) -> list[str]:
     if one.standard_error:
         worth = row.queries_worth_one_copy()
         run = "copy of each" if len(one.training) > 1 or found.pairing == "crossed" else "copy"
-        queries = "any number of further queries" if worth is None else f"{worth:,} more {'query' if worth == 1 else 'queries'}"
-        more = "more than" if worth is None else "as much as"
-        sentences.append(f"One more {run} would lower the standard error {more} {queries}.")
+        queries = "more than any number of further queries"
+        if worth is not None:
+            queries = f"as much as {counted(worth, 'more query', 'more queries')}"
+        sentences.append(f"One more {run} would lower the standard error {queries}.")
     return sentences
 
 

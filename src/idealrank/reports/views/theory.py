@@ -174,7 +174,9 @@ def _size_heads(sizes: Sequence[int]) -> list[str]:
 
 
 def _cells(value: Ended | None) -> list[str]:
-    return ["", "", ""] if value is None else ["" if math.isnan(number) else f"{number:.12g}" for number in value]
+    if value is None:
+        return ["", "", ""]
+    return ["" if math.isnan(number) else f"{number:.12g}" for number in value]
 
 
 def _limits_record(rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str) -> dict[str, object]:

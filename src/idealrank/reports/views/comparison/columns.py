@@ -128,7 +128,9 @@ def _unlike(row: "Difference | Slice") -> list[tuple[float, float]]:
 def _beyond(ends: tuple[float, float], limit: float) -> list[float]:
     """The end of an interval nearest to a limit that the interval excludes."""
     low, high = ends
-    return [low] if low > limit else [high] if high < limit else []
+    if low > limit:
+        return [low]
+    return [high] if high < limit else []
 
 
 class Line(NamedTuple):

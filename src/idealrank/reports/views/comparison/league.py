@@ -13,7 +13,7 @@ import numpy as np
 from idealrank.analysis.comparison import Comparison, Difference, RunMean
 from idealrank.data.types import BoolArray
 from idealrank.reports.table.cells import Cell, Column, NamedCells, Table, count_cell, interval_cell, number_cell
-from idealrank.reports.table.digits import decimals
+from idealrank.reports.table.digits import counted, decimals
 from idealrank.reports.table.text import Part, clipped, filled, fits
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
 from idealrank.reports.views.comparison.verdicts import IDENTICAL, TOO_FEW, mark, mark_of
@@ -109,7 +109,9 @@ def _share(differs: BoolArray, line: range, column: range) -> str:
         share = differs[np.ix_(line, line)].sum() / (len(line) * (len(line) - 1))
     else:
         share = differs[np.ix_(line, column)].mean()
-    return "." if share == 0 else "#" if share == 1 else str(min(max(round(10 * float(share)), 1), 9))
+    if share == 0:
+        return "."
+    return "#" if share == 1 else str(min(max(round(10 * float(share)), 1), 9))
 
 
 Letters: TypeAlias = Literal["better", "groups"]
@@ -415,9 +417,9 @@ def verdict_limits(comparison: Comparison, measure: str) -> str:
     equal, rest = found.pop("equivalent", 0), sum(found.values()) - found["too few judgments"]
     unreached = found["too few judgments"]
     said = [
-        f"{equal:,} {'is' if equal == 1 else 'are'} equivalent" if equal else "",
+        counted(equal, "is equivalent", "are equivalent") if equal else "",
         f"too few judgments for {unreached:,}" if unreached else "",
-        f"{rest:,} {'has' if rest == 1 else 'have'} another verdict" if rest else "",
+        counted(rest, "has another verdict", "have another verdict") if rest else "",
     ]
     return " and ".join(filter(None, said))
 

@@ -420,7 +420,11 @@ def _interval(row: Difference, shown: Shown) -> str:
     if math.isinf(low) and math.isinf(high):
         return f"too few queries for a {level} interval"
     start, end = shown.interval(row).strip("[]()").split(", ")
-    ends = f"from {start} up" if math.isinf(high) else f"from {end} down" if math.isinf(low) else f"{start} to {end}"
+    ends = f"{start} to {end}"
+    if math.isinf(high):
+        ends = f"from {start} up"
+    elif math.isinf(low):
+        ends = f"from {end} down"
     return f"{level} interval {ends}" if row.about == "mean difference" else f"{level} interval of the {row.about} {ends}"
 
 

@@ -54,7 +54,12 @@ def _wins(check: Check) -> Cell:
 
 def _verdict(check: Check, gated: Gated) -> Cell:
     shut = _shut(check)
-    tone: Tone = "quiet" if is_identical(check) or not (shut or check.passed) or not check.decides else "worse" if shut else "better"
+    tone: Tone = "quiet"
+    if check.decides and not is_identical(check):
+        if shut:
+            tone = "worse"
+        elif check.passed:
+            tone = "better"
     # Equal values pass, unless a strict gate has too few queries: then its verdict matters more.
     same = check.decides and is_identical(check) and not shut
     verdict = IDENTICAL if same else mark_of_check(check, gated).word

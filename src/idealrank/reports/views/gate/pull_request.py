@@ -182,8 +182,9 @@ def _why(gated: Gated, check: Check, places: int) -> str:
 
 
 def _contract_row(kept: KeptContract) -> str:
-    of = code(kept.baseline) if kept.baseline else code(kept.contract.place) if kept.contract.place else ""
-    return _row([code(kept.contract.query), code(kept.measure), number(kept.demanded), number(kept.found), of])
+    source = kept.baseline or kept.contract.place
+    cells = [code(kept.contract.query), code(kept.measure), number(kept.demanded), number(kept.found)]
+    return _row([*cells, code(source) if source else ""])
 
 
 def _worst(check: Check) -> Iterator[tuple[str, str]]:

@@ -92,7 +92,11 @@ def _clause(gated: Gated, check: Check, shown: Callable[[str], str]) -> str:
         return f"the {said.removeprefix('The ')}" if said.startswith("The labels come") else said
     if check.tipping is None:
         return ""
-    answer = _RULED_OUT if gated.policy.strict else _DROP._replace(turns="") if gated.policy.tolerance else _DROP
+    answer = _DROP
+    if gated.policy.strict:
+        answer = _RULED_OUT
+    elif gated.policy.tolerance:
+        answer = _DROP._replace(turns="")
     return tipping_text(check.tipping, shown(check.baseline), shown(gated.run), answer)
 
 

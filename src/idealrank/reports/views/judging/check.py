@@ -177,7 +177,12 @@ def _contrast(leniency: Leniency) -> list[str]:
     if not math.isfinite(low):
         return [f"{said}, without an interval"]
     ends = f"{number(low, _PLACES, signed=True)} to {number(high, _PLACES, signed=True)}"
-    return [f"{said} ({ends}): {'kinder' if low > 0 else 'harsher' if high < 0 else 'no difference shown'}"]
+    verdict = "no difference shown"
+    if low > 0:
+        verdict = "kinder"
+    elif high < 0:
+        verdict = "harsher"
+    return [f"{said} ({ends}): {verdict}"]
 
 
 def _systems(found: SystemOrders) -> Table:

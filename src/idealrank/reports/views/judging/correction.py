@@ -125,7 +125,10 @@ class CorrectedValue:
             return ""
         if not self.shows_variation:
             return "undecided"
-        return "better" if self.interval[0] > 0 else "worse" if self.interval[1] < 0 else "undecided"
+        low, high = self.interval
+        if low > 0:
+            return "better"
+        return "worse" if high < 0 else "undecided"
 
     @property
     def shows_variation(self) -> bool:

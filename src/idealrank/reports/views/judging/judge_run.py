@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from idealrank.reports.table.records import csv_cell
 from idealrank.reports.table.text import Part, columns, filled
 
 _LISTED = 5  # messages of failure that the text lists
@@ -85,4 +86,4 @@ def judge_run_rows(report: Mapping[str, Any]) -> Iterator[Sequence[str]]:
     yield [*names, *(f"people_{name}" for name in compared)]
     people = report["people"] or {}
     values = [*(report[name] for name in names), *(people.get(name) for name in compared)]
-    yield ["" if one is None else one if isinstance(one, str) else repr(one) for one in values]
+    yield [csv_cell(value) for value in values]

@@ -113,4 +113,5 @@ def pool_rows(found: Pool) -> Iterator[Row]:
     """
     yield list(_NAMES)
     for row in found.rows():
-        yield [("true" if row[name] else "false") if name == "sampled" else str(row[name]) for name in _NAMES]
+        cells = row | {"sampled": "true" if row["sampled"] else "false"}
+        yield [str(cells[name]) for name in _NAMES]
