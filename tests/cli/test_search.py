@@ -88,6 +88,17 @@ def test_failed_queries_end_with_code_1_unless_their_share_is_allowed(say: Say, 
     assert say("search", "search.json", "-o", "more.json", "--allow-failed", "0.29", cwd=folder).code == 0
 
 
+def test_an_interval_without_ends_is_null_in_json_and_empty_in_rows(say: Say, folder: Path) -> None:
+    """One query with a value has an infinite interval, for which JSON has no number."""
+    write_queries(folder, ["one"])
+    searched = ("search", "search.json", "-o", "out.run", "--qrels", "qrels.txt", "--format")
+    (folder / "qrels.txt").write_text("q0 0 one-1 1\n", encoding="utf-8")
+    (one,) = json.loads(say(*searched, "json", cwd=folder).out, parse_constant=pytest.fail)["systems"]
+    assert one["measures"]["RR"] == {"mean": 0.5, "low": None, "high": None, "queries": 1}
+    rows = [row.split(",") for row in say(*searched, "csv", cwd=folder).out.splitlines()]
+    assert {tuple(row[3:5]) for row in rows[1:]} == {("", "")}
+
+
 @pytest.mark.parametrize("ending", ["tsv", "jsonl"])
 def test_an_engine_is_asked_the_text_with_its_blanks(say: Say, folder: Path, ending: str) -> None:
     texts = {"q1": "two ", "q2": "  one  and\u00a0two"}

@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from idealrank.data.interchange import finite
+from idealrank.reports.table.records import csv_cell
 from idealrank.reports.table.text import Part, columns, filled
 
 _LISTED = 10  # failed queries that the text lists
@@ -53,14 +55,14 @@ def _cells(one: Mapping[str, Any], texts: Iterable[str]) -> list[str]:
 
 
 def search_json(report: Mapping[str, Any]) -> str:
-    r"""Write the report as JSON.
+    r"""Write the report as JSON; null where there is no finite number.
 
     Examples
     --------
     >>> search_json({"systems": []})
     '{\n "systems": []\n}\n'
     """
-    return json.dumps(report, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(finite(report), indent=1, ensure_ascii=False) + "\n"
 
 
 def search_rows(report: Mapping[str, Any]) -> Iterator[Sequence[str]]:
@@ -75,10 +77,4 @@ def search_rows(report: Mapping[str, Any]) -> Iterator[Sequence[str]]:
     for one in report["systems"]:
         counts = [one["queries"], one["answered"], len(one["failed"]), one["empty"], *one["latency"].values()]
         for text, mean in (one.get("measures") or {"": {"mean": None, "low": None, "high": None}}).items():
-            yield list(map(_cell, [one["name"], text, mean["mean"], mean["low"], mean["high"], *counts]))
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else repr(value)
+            yield [csv_cell(finite(cell)) for cell in (one["name"], text, mean["mean"], mean["low"], mean["high"], *counts)]
