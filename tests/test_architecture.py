@@ -143,6 +143,30 @@ def test_no_kernel_function_is_longer_than_a_screen() -> None:
     assert long == {}
 
 
+# --- expressions -------------------------------------------------------------------------------------------------------------
+
+MAY_NEST_CONDITIONS = SOURCE / "reports"  # until the files below are mended
+
+
+def nested_conditions(tree: list[ast.AST]) -> list[int]:
+    """Lines of the conditional expressions that another conditional expression contains, at whatever depth."""
+    return sorted(
+        {inner.lineno for outer in tree if isinstance(outer, ast.IfExp) for inner in walked(outer)[1:] if isinstance(inner, ast.IfExp)}
+    )
+
+
+def test_no_conditional_expression_holds_another() -> None:
+    # Read in one go, a choice within a choice hides which condition belongs to which value: `if` statements or a name say it.
+    paths = [path for path in MODULES if not path.is_relative_to(MAY_NEST_CONDITIONS)]
+    assert [f"{named(path)}:{line}" for path in paths for line in nested_conditions(nodes(read(path)))] == []
+
+
+@pytest.mark.parametrize("source", ["1 if a else 2 if b else 3", "f(1 if a else 2) if b else 3", 'f"{1 if a else 2}" if b else ""'])
+def test_a_conditional_expression_within_another_is_found(source: str) -> None:
+    assert nested_conditions(walked(ast.parse(source))) == [1]
+    assert nested_conditions(walked(ast.parse("x = 1 if a else 2\ny = x if b else 3"))) == []
+
+
 # --- public names ------------------------------------------------------------------------------------------------------------
 
 PUBLIC = [name for name in idealrank.__all__ if not name.startswith("__")]

@@ -114,7 +114,9 @@ class Section:
     def texts(self, key: str) -> tuple[str, ...]:
         """Return a list of texts; one text is a list of one."""
         value = self.given.get(key)
-        listed = [value] if isinstance(value, str) else [] if value is None else value
+        if value is None:
+            return ()
+        listed = [value] if isinstance(value, str) else value
         if not isinstance(listed, Sequence) or not all(isinstance(one, str) and one for one in listed):
             raise self.error(key, repr(value), "a list of texts")
         return tuple(listed)

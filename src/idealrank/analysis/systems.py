@@ -367,7 +367,9 @@ def _row(
 ) -> SystemDifference:
     of_family, level, n_queries = sizes
     alpha, n = round(1 - level, 12), found.n_queries
-    verdict: Side = "undecided" if p > alpha else "better" if found.difference * measure.direction > 0 else "worse"
+    verdict: Side = "better" if found.difference * measure.direction > 0 else "worse"
+    if p > alpha:
+        verdict = "undecided"
     copies_a, copies_b = (tuple(math.fsum(copy) / n for copy in side.T.tolist()) for side in values)
     mean_a, mean_b = (math.fsum(copies) / len(copies) for copies in (copies_a, copies_b))
     visible = detectable_between(found, values, of_family)

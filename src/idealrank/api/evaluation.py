@@ -122,7 +122,9 @@ def to_run(run: AnyTable, *, name: str | None = None, columns: Columns = None, j
         return Run(by_query(run, "run"), name=name or "run")
     if isinstance(run, (str, PathLike)) or _is_paths(run) or is_frame(run):
         return read_run(run, name=name, columns=columns, labels=_labels_file(judgments))
-    hint = "" if not is_array(run) else _NO_IDS if is_array(judgments) else "; labels and scores are both arrays or both files"
+    hint = ""
+    if is_array(run):
+        hint = _NO_IDS if is_array(judgments) else "; labels and scores are both arrays or both files"
     raise InputError(f"run: found {type(run).__name__}, expected a path, a mapping, a dataframe, or Run{hint}")
 
 

@@ -161,7 +161,8 @@ def _examined(qrels: AnyTable, runs: Sequence[Run], measure: MeasureLike, conven
     source = cache(source) if callable(source) else source
     for run in runs:
         policy = Convention.of(convention).alignment.duplicates
-        evaluate(source("error" if policy == "twice" else policy) if callable(source) else source, run, measure, convention)
+        once = "error" if policy == "twice" else policy
+        evaluate(source(once) if callable(source) else source, run, measure, convention)
     return source
 
 

@@ -49,7 +49,12 @@ def as_rich(table: Table, width: int = WIDTH) -> list[Text]:
 def _line(spans: Iterable[tuple[str, Cell | None]]) -> Text:
     line = Text()
     for text, cell in spans:
-        line.append(printable(text), _style(cell) if cell is not None else _HEAD if text.strip() else None)
+        style = None
+        if cell is not None:
+            style = _style(cell)
+        elif text.strip():
+            style = _HEAD
+        line.append(printable(text), style)
     line.rstrip()
     return line
 

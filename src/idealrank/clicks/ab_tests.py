@@ -23,6 +23,7 @@ from idealrank.clicks.arguments import (
 from idealrank.clicks.weighted_rows import LARGEST, label_codes, numbers
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
+from idealrank.stats.intervals import side_of_interval
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 
 MISMATCH = 0.001
@@ -128,9 +129,7 @@ class Effect:
         if self.obstacle is not None:
             return self.obstacle
         low, high = self.sequence if self.looks == "any" else self.interval
-        if low > 0:
-            return "better"
-        return "worse" if high < 0 else "undecided"
+        return side_of_interval(low, high)
 
 
 def ab_effect(

@@ -13,6 +13,7 @@ from idealrank.clicks.arguments import real_number
 from idealrank.clicks.logged_rewards import PolicyValue, ips, rows_of, rows_with_model, value_of_rows
 from idealrank.clicks.weighted_rows import Estimator, ModelEstimator, WeightedRows, cluster_codes, error_of_blocks, influence
 from idealrank.errors import InputError, shown
+from idealrank.stats.intervals import side_of_interval
 
 
 @dataclass(frozen=True)
@@ -203,7 +204,7 @@ def verdict_of(interval: tuple[float, float], *, is_supported: bool) -> Literal[
     """
     if not is_supported:
         return "no support"
-    return "better" if interval[0] > 0 else "worse" if interval[1] < 0 else "undecided"
+    return side_of_interval(*interval)
 
 
 def units_needed(n: int, value: float, error: float, confidence: float, power: float) -> float:

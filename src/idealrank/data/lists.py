@@ -34,7 +34,7 @@ def id_array(ids: Any) -> AnyArray:
     array([7, 3, 7])
     """
     if isinstance(ids, Sequence) and not isinstance(ids, (str, bytes)):
-        kinds = {str if issubclass(kind, str) else bytes if issubclass(kind, bytes) else float for kind in set(map(type, ids))}
+        kinds = {(issubclass(kind, str), issubclass(kind, bytes)) for kind in set(map(type, ids))}
         if len(kinds) > 1:
             first = ids[0]
             place = next(

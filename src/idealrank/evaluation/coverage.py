@@ -364,7 +364,11 @@ def look_swapped(qrels: Judgments, run: Run) -> bool:
     False
     """
     table: Any = run.source
-    first = table.first_rows if isinstance(table, RunParts) else (table.values, table.offsets) if isinstance(table, _kernel.Table) else None
+    first = None
+    if isinstance(table, RunParts):
+        first = table.first_rows
+    elif isinstance(table, _kernel.Table):
+        first = (table.values, table.offsets)
     return first is not None and look_like_scores(qrels.grades) and look_like_grades(*first)
 
 

@@ -108,7 +108,9 @@ class _GradientOfMatrix:
 
     def __call__(self, predictions: Any, matrix: Any) -> Any:
         group, weight = _group_of(matrix), matrix.get_weight()
-        rows = None if not weight.size else weight if weight.size == predictions.size else np.repeat(weight, group)
+        rows = None
+        if weight.size:
+            rows = weight if weight.size == predictions.size else np.repeat(weight, group)
         return self.found.gradients(matrix, matrix.get_label(), group, predictions, rows)
 
 

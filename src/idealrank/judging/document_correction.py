@@ -173,8 +173,9 @@ def correct_documents(
         raise OptionError("resamples=1: expected 0 for no bootstrap, or at least 2; one draw shows no variation")
     judged = judge if isinstance(judge, Qrels) else Qrels(judge, name="judge")
     people = human if isinstance(human, Qrels) else Qrels(human, name="human")
-    chances = None if probability is None else probability if isinstance(probability, Qrels) else Qrels(probability, name="probability")
-    sample = _Sample.of(people, judged, chances)
+    if probability is not None and not isinstance(probability, Qrels):
+        probability = Qrels(probability, name="probability")
+    sample = _Sample.of(people, judged, probability)
     weights = _rank_weights(judged, run, options, resolved)
     if against is not None:
         weights = weights - _rank_weights(judged, against, options, resolved)

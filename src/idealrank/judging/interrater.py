@@ -276,9 +276,9 @@ def agreement_of_counts(
     if not (given.sum(axis=1) >= 2).any():
         raise InputError("counts: found no unit with two ratings, expected at least one")
     matrix = weight_matrix(grades, weights)
-    term = (
-        of_coincidences(given, grades, level or "nominal", None if weights is None else 1 - matrix)
-        if statistic == "krippendorff_alpha"
-        else of_counts(given, statistic, matrix)
-    )
+    if statistic == "krippendorff_alpha":
+        distances = None if weights is None else 1 - matrix
+        term = of_coincidences(given, grades, level or "nominal", distances)
+    else:
+        term = of_counts(given, statistic, matrix)
     return float(term.value(term.sums(np.zeros(given.shape[0], np.int64), 1))[0])

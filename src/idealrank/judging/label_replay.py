@@ -350,4 +350,6 @@ def _sign(step: Sequence[float] | FloatArray) -> int:
     low, _, high = step
     if abs(high - low) <= 1e-9:
         return int(np.sign(round(float(low), 9)))
-    return 1 if low > 1e-12 else -1 if high < -1e-12 else 0
+    if low > 1e-12:
+        return 1
+    return -1 if high < -1e-12 else 0

@@ -247,10 +247,11 @@ def _of_query(lists: "Sequence[Sequence[tuple[str, float]]]", order: str, depth:
             count[document] = count.get(document, 0) + 1
             worth = {"rrf": 1 / (_RRF + rank), "borda": depth + 1.0 - rank, "combmnz": (value - low) / (high - low) if high > low else 1.0}
             score[document] = score.get(document, 0.0) + worth.get(order, 0.0)
-    final = {
-        document: -float(best[document]) if order == "depth" else one * (count[document] if order == "combmnz" else 1)
-        for document, one in score.items()
-    }
+    final = score
+    if order == "depth":
+        final = {document: -float(rank) for document, rank in best.items()}
+    elif order == "combmnz":
+        final = {document: one * count[document] for document, one in score.items()}
     ordered = sorted(final, key=lambda document: (-final[document], best[document], document))
     return [(document, best[document], count[document], final[document]) for document in ordered]
 

@@ -163,10 +163,12 @@ def on_one_scale(
     stray = next((name for name in given if name not in sources), None)
     if stray is not None:
         raise OptionError(f"scale table of {stray!r}: found no source of that name, expected one of {', '.join(sources)}")
-    found = {
-        name: given[name].map(one, source=name) if name in given else one if isinstance(one, Qrels) else Qrels(one, name=name)
-        for name, one in sources.items()
-    }
+    found: dict[str, Qrels] = {}
+    for name, one in sources.items():
+        if name in given:
+            found[name] = given[name].map(one, source=name)
+        else:
+            found[name] = one if isinstance(one, Qrels) else Qrels(one, name=name)
     highest = {name: highest_grade(one) for name, one in found.items()}
     bare = [name for name in found if name not in given]
     if len({highest[name] for name in found}) > 1 and bare:

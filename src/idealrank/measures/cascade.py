@@ -266,7 +266,9 @@ class RBP(Measure):
 
     def _reaching(self, grades: FloatArray, gains: FloatArray) -> FloatArray:
         """The gains of grades that reach the threshold, and 0."""
-        least = self.rel if self.rel is not None else 1.0 if self.max_rel is None else 0.0
+        least = self.rel
+        if least is None:
+            least = 1.0 if self.max_rel is None else 0.0
         return np.where(grades >= least, np.maximum(gains, 0.0), 0.0)
 
     @property

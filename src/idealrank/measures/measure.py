@@ -423,7 +423,11 @@ class Measure:
             if value is not None and field.name not in ("cutoff", self.after_at):
                 options.append(f"{field.name}={_option_text(value)}")
         last = getattr(self, self.after_at)
-        cut = cutoff_text(self.cutoff) if self.after_at == "cutoff" else "" if last is None else f"@{_option_text(last)}"
+        cut = ""
+        if self.after_at == "cutoff":
+            cut = cutoff_text(self.cutoff)
+        elif last is not None:
+            cut = f"@{_option_text(last)}"
         return self.name + (f"({','.join(options)})" if options else "") + cut
 
     def _trec(self, plain: str, cut: str, *, options: bool) -> str:

@@ -252,7 +252,11 @@ def _build(text: str, cls: type[Measure], options: dict[str, Any]) -> Measure:
 
 def _no_measure(found: Any) -> OptionError:
     name = getattr(found, "__name__", type(found).__name__)
-    hint = f"; {name}() is one" if isinstance(found, type) else f"; put @idealrank.measure above {name}" if callable(found) else ""
+    hint = ""
+    if isinstance(found, type):
+        hint = f"; {name}() is one"
+    elif callable(found):
+        hint = f"; put @idealrank.measure above {name}"
     return OptionError(f"found {name}, expected a measure or its text, as in nDCG@10{hint}")
 
 

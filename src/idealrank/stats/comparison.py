@@ -431,8 +431,10 @@ def _obstacle(found: MeasureTest, plan: Plan, alpha: float) -> Detectable | None
 def _criterion(found: MeasureTest, plan: Plan, alpha: float, power: float) -> Criterion:
     towards = -1.0 if plan.alternative == "less" else 1.0
     by_t = plan.test == "t"
-    # Max-T holds all tests against one statistic, whatever the kurtosis of the signs of this one.
-    df = found.df if by_t else found.units - 1 if found.in_max_t else None
+    df: float | None = found.df
+    if not by_t:
+        # Max-T holds all tests against one statistic, whatever the kurtosis of the signs of this one.
+        df = found.units - 1 if found.in_max_t else None
     return Criterion(alpha / plan.sides, power, df, towards * plan.null, by_signs=not by_t)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from idealrank.data.types import FloatArray, encode_id
 from idealrank.errors import IncompatibleError, InputError, OptionError
-from idealrank.stats.intervals import Alternative
+from idealrank.stats.intervals import Alternative, against_null
 from idealrank.stats.special import stdtr
 from idealrank.stats.tolerance import ROUNDING
 from idealrank.stats.values import chosen
@@ -331,10 +331,10 @@ def _studentised(
     for one, null in zip(family, [0.0] * len(family) if nulls is None else nulls, strict=True):
         centre = one.total - null * one.n
         size = math.sqrt(one.squares + centre * centre / one.n) if one.n else 0.0  # of the shifted differences, flipped or not
-        shifted = one.flipped - null * one.signs
-        drawn.append((np.abs(shifted) if alternative == "two-sided" else shifted if alternative == "greater" else -shifted) / (size or 1.0))
-        at = abs(centre) if alternative == "two-sided" else centre if alternative == "greater" else -centre
-        observed.append(at / (size or 1.0))
+        shifted = np.append(centre, one.flipped - null * one.signs)  # as observed, then as drawn
+        away = against_null(shifted, alternative) / (size or 1.0)
+        observed.append(float(away[0]))
+        drawn.append(away[1:])
     return observed, np.array(drawn)
 
 

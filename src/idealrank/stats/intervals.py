@@ -208,6 +208,32 @@ ALTERNATIVES: tuple[str, ...] = ("two-sided", "greater", "less")
 N_RESAMPLES = 10_000
 
 
+def against_null(statistic: FloatArray, alternative: str) -> FloatArray:
+    """Return a statistic such that larger values are stronger evidence against the null: the size, the value, or minus the value.
+
+    Examples
+    --------
+    >>> [against_null(np.array([-2.0, 1.0]), alternative).tolist() for alternative in ALTERNATIVES]
+    [[2.0, 1.0], [-2.0, 1.0], [2.0, -1.0]]
+    """
+    if alternative == "two-sided":
+        return np.abs(statistic)
+    return statistic if alternative == "greater" else -statistic
+
+
+def side_of_interval(low: float, high: float) -> Literal["better", "worse", "undecided"]:
+    """Return the side of 0 on which the interval of a gain is; "undecided" if the interval contains 0.
+
+    Examples
+    --------
+    >>> side_of_interval(0.1, 0.3), side_of_interval(-0.3, -0.1), side_of_interval(-0.1, 0.3)
+    ('better', 'worse', 'undecided')
+    """
+    if low > 0:
+        return "better"
+    return "worse" if high < 0 else "undecided"
+
+
 @dataclass(frozen=True, eq=False)
 class Interval:
     """Estimate with its confidence bounds: numbers for one column of values, arrays (measures,) for several.

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.stats.design import Design, student_mean
 from idealrank.stats.effects import deviations, in_units, outcomes
-from idealrank.stats.intervals import ALTERNATIVES, Alternative, difference_interval, exact_bounds, in_columns
+from idealrank.stats.intervals import ALTERNATIVES, Alternative, against_null, difference_interval, exact_bounds, in_columns
 from idealrank.stats.special import bdtr, bdtrc, ndtr, ndtri, stdtr
 from idealrank.stats.tolerance import ROUNDING, largest_of, ranks_within, subtracted
 from idealrank.stats.values import chosen, design_of, figure, open_share, paired, refuse_design
@@ -278,12 +278,9 @@ def t_tail(statistic: FloatArray, df: "float | FloatArray", alternative: str) ->
     >>> t_tail(np.array([0.0, 1.0]), 1, "two-sided").round(12)
     array([1. , 0.5])
     """
-    tail = (
-        2 * stdtr(df, -np.abs(statistic))
-        if alternative == "two-sided"
-        else stdtr(df, -statistic if alternative == "greater" else statistic)
-    )
-    return np.where(np.equal(df, 0), 1.0, tail)
+    tail = stdtr(df, -against_null(statistic, alternative))
+    sides = 2 if alternative == "two-sided" else 1
+    return np.where(np.equal(df, 0), 1.0, sides * tail)
 
 
 def sign_test(

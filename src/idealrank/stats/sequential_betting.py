@@ -107,7 +107,9 @@ def sequential_sign(values: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLi
     limit = math.log(2 / alpha)
     reached = [int(np.argmax(one >= limit)) + 1 if (one >= limit).any() else None for one in (above, below)]
     stopped = min((one for one in reached if one is not None), default=None)
-    sign = 0 if stopped is None else 1 if reached[0] == stopped else -1
+    sign = 0
+    if stopped is not None:
+        sign = 1 if reached[0] == stopped else -1
     return SequentialSign(sign, stopped, drawn.size, lowest.size, alpha, above, below)
 
 

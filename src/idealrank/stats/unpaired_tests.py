@@ -17,7 +17,7 @@ from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import InputError
 from idealrank.stats.design import Design, LinearMean
 from idealrank.stats.effects import deviations, in_units
-from idealrank.stats.intervals import ALTERNATIVES, Alternative
+from idealrank.stats.intervals import ALTERNATIVES, Alternative, against_null
 from idealrank.stats.paired_tests import t_tail
 from idealrank.stats.randomness import RandomLike, generator_of, in_order, threads_of, whole_number
 from idealrank.stats.tolerance import ROUNDING, largest_of, ranks_within
@@ -320,7 +320,7 @@ def _rank_p(ranks: FloatArray, wins: FloatArray, n_a: int, alternative: str) -> 
     # Over random labels the sum of n_b ranks has the variance of a sample without replacement.
     variance = n_a * n_b / n * ranks.var(axis=0, ddof=1)
     above = wins - n_a * n_b / 2
-    away = {"two-sided": np.abs(above), "greater": above, "less": -above}[alternative] - 0.5
+    away = against_null(above, alternative) - 0.5
     with np.errstate(invalid="ignore", divide="ignore"):
         p = np.minimum(1, ndtr(-away / np.sqrt(variance)) * (2 if alternative == "two-sided" else 1))
     return np.where(variance > 0, p, 1.0)

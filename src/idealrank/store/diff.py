@@ -44,7 +44,7 @@ def changes(a: Stored, b: Stored, *, measure: str | None = None, most: int = MOS
     ([{'measure': 'RR', 'a': 0.5, 'b': 1.0, 'difference': 0.5}], [])
     """
     both = [text for text in a.measures if text in b.measures]
-    shown = measure if measure is not None else (both[0] if both else None)
+    shown = next(iter(both), None) if measure is None else measure
     places = {query: place for place, query in enumerate(b.queries)}
     pairs = [(place, places[query]) for place, query in enumerate(a.queries) if query in places]
     ours, theirs = (later_defaults() | one.fields["convention"]["switches"] for one in (a, b))

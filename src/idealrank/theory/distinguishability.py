@@ -55,7 +55,9 @@ def sign_of(a: float, b: float) -> int:
     >>> sign_of(2.0, 1.0), sign_of(1.0, 1.0 + 1e-16), sign_of(0.5, 1.0)
     (1, 0, -1)
     """
-    return 0 if abs(a - b) <= _ROUNDING * max(abs(a), abs(b)) else 1 if a > b else -1
+    if abs(a - b) <= _ROUNDING * max(abs(a), abs(b)):
+        return 0
+    return 1 if a > b else -1
 
 
 @dataclass(frozen=True)

@@ -240,7 +240,11 @@ def _of_zipf(model: RelevanceModel, decay: Decay, share: float, value: float) ->
     zeta = decay.kappa - 1 / rest
     ideal = over_steps(model, lambda x: min(x, share) ** rest) / rest
     constant = _settled(zeta * (value * model.steps[0][0] - model.at_top) / ideal)
-    noise = "n^-1/2" if beta < 0.5 else "(ln n / n)^1/2" if beta == 0.5 else f"n^-{rest:.6g}"
+    noise = f"n^-{rest:.6g}"
+    if beta < 0.5:
+        noise = "n^-1/2"
+    elif beta == 0.5:
+        noise = "(ln n / n)^1/2"
     return Rate(
         f"its mean is {value:.6g} - C n^-{rest:.6g} + ... with C = {constant:.6g}; one list varies about it by order {noise}", constant
     )

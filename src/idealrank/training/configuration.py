@@ -238,8 +238,7 @@ class TrainingConfig:
     def highest_label(self) -> int | None:
         """Last label with a gain in ``label_gain`` of LightGBM; None without such a table."""
         given = self.model.params.get("label_gain") if self.model.library == "lightgbm" and self.objective is None else None
-        listed = given.split(",") if isinstance(given, str) else given if isinstance(given, Sequence) else [given]
-        return len(listed) - 1 if given else None
+        return len(_listed(given)) - 1 if given else None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the configuration with every default, as plain values that `of` reads.
@@ -456,11 +455,17 @@ def _whole(value: Any) -> int:
     return int(value)
 
 
+def _listed(value: Any) -> Sequence[Any]:
+    """Values of a parameter of the library, which takes a list, a text with commas, or a single value."""
+    if isinstance(value, str):
+        return value.split(",")
+    return value if isinstance(value, Sequence) else [value]
+
+
 def _numbers_of(section: Section, key: str, value: Any, number: Callable[[Any], Any]) -> list[Any]:
-    """Numbers of a parameter of the library, which takes a list, a text with commas, or one of them."""
-    listed = value.split(",") if isinstance(value, str) else value if isinstance(value, Sequence) else [value]
+    """Numbers of a parameter of the library."""
     try:
-        found = [number(one) for one in listed]
+        found = [number(one) for one in _listed(value)]
     except (TypeError, ValueError, OverflowError):
         found = []
     if not found:

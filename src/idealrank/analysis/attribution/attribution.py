@@ -506,7 +506,9 @@ def _without_dust(rest: FloatArray, values: FloatArray) -> FloatArray:
 
 
 def _rank(rank: float) -> float | None:
-    return None if rank == np.inf else int(rank) if rank == int(rank) else rank
+    if rank == np.inf:
+        return None
+    return int(rank) if rank == int(rank) else rank
 
 
 def _sign(direction: int) -> int:

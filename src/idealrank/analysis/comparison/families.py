@@ -191,7 +191,9 @@ def _together(
 ) -> list[Corrected]:
     counted = np.stack([test.counted for test in tests], axis=1)
     # Each test has a null of its own; the statistics do not change with the unit of the differences.
-    shares = np.array([1.0 if one.margin is None else one.margin.share for one in found]) if plan.null else 1.0
+    shares: FloatArray | float = 1.0
+    if plan.null:
+        shares = np.array([1.0 if one.margin is None else one.margin.share for one in found])
     together = simultaneous(
         _differences(tests, counted) / shares, counted=counted, alternative=plan.alternative, null=plan.null, n_resamples=plan.n_resamples,
         rng=plan.rng, level=plan.level, design=design, threads=plan.threads,

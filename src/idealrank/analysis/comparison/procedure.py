@@ -124,7 +124,8 @@ def compare(
     membership = None if slices is None else _membership(queries, slices, len(names), baseline)
     chosen("correction", correction, ("auto", "holm"))
     many = len(names) > MANY
-    draws = (DRAWS if many else RESAMPLES) if n_resamples is None else whole_number("n_resamples", n_resamples)
+    usual = DRAWS if many else RESAMPLES
+    draws = usual if n_resamples is None else whole_number("n_resamples", n_resamples)
     design = design_by_query(queries, weights, clusters, test)
     cautions = (*run_cautions(evaluations, names, asked), *warn_of_weights(design, test))
     seed = seed_from(rng, tables)

@@ -106,7 +106,9 @@ def rankings_by_names(
     >>> rankings_by_names(None, ["a", "b"], ["q"])
     {}
     """
-    each = [] if found is None else list(found) if isinstance(found, Iterable) else [found]
+    if found is None:
+        return {}
+    each = found if isinstance(found, Iterable) else [found]
     compared = set(queries)
     by_names: dict[tuple[str, str], Rankings] = {}
     turned: dict[tuple[str, str], Rankings] = {}

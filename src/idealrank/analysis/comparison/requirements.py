@@ -318,9 +318,14 @@ def refuse_baselines(baselines: Sequence[Evaluation]) -> None:
         if not cover.mismatch:
             continue
         answered = cover.queries_in_qrels - cover.missing
-        missed = "no answer to the judged query" if cover.missing == 1 else f"an answer to none of the {cover.missing:,} judged queries"
-        found = f"no judged document in {answered:,} answered {'query' if answered == 1 else 'queries'}" if answered else missed
         kind = "document" if answered else "query"
+        if answered:
+            noun = "query" if answered == 1 else "queries"
+            found = f"no judged document in {answered:,} answered {noun}"
+        elif cover.missing == 1:
+            found = "no answer to the judged query"
+        else:
+            found = f"an answer to none of the {cover.missing:,} judged queries"
         raise InputError(
             f"baseline {one.name}: found {found}, expected a run with judged documents; do its {kind} ids match the ids of the judgments?"
         )

@@ -485,4 +485,6 @@ def traffic_thirds(traffic: Mapping[str, float]) -> dict[str, str]:
 
 
 def _third(place: float) -> str:
-    return "head" if place <= 1 / 3 + _ROUNDING else "torso" if place <= 2 / 3 + _ROUNDING else "tail"
+    if place <= 1 / 3 + _ROUNDING:
+        return "head"
+    return "torso" if place <= 2 / 3 + _ROUNDING else "tail"

@@ -105,7 +105,9 @@ class Tipping:
 
     def reversed(self) -> "Tipping":
         """Return the tipping point of the difference a - b."""
-        side: Literal["a", "b"] | None = None if self.side is None else "b" if self.side == "a" else "a"
+        side = self.side
+        if side is not None:
+            side = "b" if side == "a" else "a"
         return replace(self, side=side, unjudged_a=self.unjudged_b, unjudged_b=self.unjudged_a)
 
 
@@ -212,7 +214,9 @@ def judgments_reach(reach: Reach, differences: FloatArray, kept: BoolArray, desi
 def _behind(differences: FloatArray, design: Design, question: Question) -> Literal["a", "b"] | None:
     """Return the run that is behind; None without a difference."""
     mean = float(design.mean(differences)) - question.null
-    return "b" if mean < 0 else "a" if mean > 0 else None
+    if mean < 0:
+        return "b"
+    return "a" if mean > 0 else None
 
 
 def _outer(reach: Reach, side: Literal["a", "b"] | None, differences: FloatArray, kept: BoolArray, path: "Callable[..., _Path]") -> "_Path":

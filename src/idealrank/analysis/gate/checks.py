@@ -412,14 +412,14 @@ class _Case:
     def _check(self, place: _Place, of: Corrected, two_sided: float) -> Check:
         """One check, with the measure's own signs."""
         measure, sign, one = self.measures[place.column], float(self.measures[place.column].direction), of.found
-        same = _is_same(one)
-        p, single = (1.0, 1.0) if same and not self.policy.strict else (of.p, one.p)
+        p, single, bound = of.p, one.p, one.low if self.policy.strict else one.high
+        if _is_same(one) and not self.policy.strict:
+            p, single, bound = 1.0, 1.0, 0.0
         side = self.opponents[place.baseline]
         before, now = side.places
         both = side.now.counted[:, place.column] & side.before.counted[:, place.column] & self.within
         design = restricted(self.design, both)
         beside = self.judgedness[before].beside(self.judgedness[now], place.column, both, design)
-        bound = one.low if self.policy.strict else 0.0 if same else one.high
         nothing_shown = p > self.policy.alpha
         count_labels = self.deciding[place.column] and not nothing_shown
         labelled = {"all_labelled": beside[:2] == (0.0, 0.0), "count_labels": count_labels}

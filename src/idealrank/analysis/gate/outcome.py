@@ -270,7 +270,9 @@ class Check:
 
     def margin_scale(self, policy: "Policy") -> str:
         """Return a sentence on the queries that the margin or tolerance refers to; empty if to all that are compared."""
-        return "" if self.margin is None else scale_note(self.margin, self.n, "margin" if policy.strict else "tolerance")
+        if self.margin is None:
+            return ""
+        return scale_note(self.margin, self.n, "margin" if policy.strict else "tolerance")
 
     def is_contradicted(self, alpha: float) -> bool:
         """Return whether a judge finds the other sign, and either difference is significant at this level."""

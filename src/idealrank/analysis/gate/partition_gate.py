@@ -129,8 +129,11 @@ def _check(
     (plan, scale), measure = rule, sums.measures[column]
     sign, same = float(measure.direction), not one.wins and not one.losses
     low, high = one.interval(1 - 2 * policy.alpha)
-    corrected, single = (1.0, 1.0) if same and not policy.strict else (p[0], one.p_value(plan.alternative, plan.null))
-    bound = low if policy.strict else 0.0 if same else high
+    if same and not policy.strict:
+        corrected, single, bound = 1.0, 1.0, 0.0
+    else:
+        corrected, single = p[0], one.p_value(plan.alternative, plan.null)
+        bound = low if policy.strict else high
     tested = _tested(one, low, high, single)
     if policy.strict:
         span = measure.bounds[1] - measure.bounds[0]

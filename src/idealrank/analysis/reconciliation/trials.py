@@ -227,7 +227,12 @@ class Trials:
             return Refusal(str(error), error.switch)
         scored = np.ones(judged.n_queries, bool) if result.scored is None else result.scored
         counted = result.values[scored]
-        weight = 1.0 if measure.aggregate == "sum" else 1.0 / counted.size if counted.size else math.nan
+        if measure.aggregate == "sum":
+            weight = 1.0
+        elif counted.size:
+            weight = 1.0 / counted.size
+        else:
+            weight = math.nan
         value = aggregate(measure, result.values, scored)
         places = self._places(judged)[scored]
         values, mask = np.zeros(self.n_queries), np.zeros(self.n_queries, bool)

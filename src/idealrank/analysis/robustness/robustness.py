@@ -182,7 +182,9 @@ class Robustness(WithWarnings):
     def leader(self) -> str | None:
         """Run that leads in the reference comparison; None if neither does."""
         gain = self.asked.difference * self.asked.direction
-        return None if gain == 0 else self.run_b if gain > 0 else self.run_a
+        if gain == 0:
+            return None
+        return self.run_b if gain > 0 else self.run_a
 
     @property
     def changing(self) -> tuple[Variant, ...]:
@@ -346,7 +348,9 @@ def _gain(row: Difference) -> float:
 
 def _outcome(one: Variant, row: Difference) -> str:
     """Describe the change of the outcome: the order of the runs, the loss of the difference, or the new verdict."""
-    return row.verdict if not one.sign_turns else _TURNED if row.difference else _EQUAL
+    if not one.sign_turns:
+        return row.verdict
+    return _TURNED if row.difference else _EQUAL
 
 
 def _order(item: tuple[str, object]) -> int:

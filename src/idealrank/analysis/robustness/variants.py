@@ -155,7 +155,9 @@ class ComparisonRequest:
         OptionError
             A text is none of these.
         """
-        texts = [wanted] if isinstance(wanted, str) else list(GROUPS if wanted is None else wanted)
+        if wanted is None:
+            wanted = GROUPS
+        texts = [wanted] if isinstance(wanted, str) else list(wanted)
         lacking = self.lacking()
         found: dict[str, Alternative] = {}
         for text in texts:

@@ -130,7 +130,9 @@ class ActionGrades:
     def graded(self, least: int) -> Qrels:
         """Judgments by the best action of each pair, of the lists that make sense."""
         rows, table = self.rows, _grades("--actions", self.actions_text)
-        done = ["click" if clicked else "none" for clicked in rows.click.tolist()] if rows.action is None else rows.action
+        done = rows.action
+        if done is None:
+            done = ["click" if clicked else "none" for clicked in rows.click.tolist()]
         kept = self.checked.kept_rows.nonzero()[0].tolist()
         query, document, action = ([column[row] for row in kept] for column in (rows.query, rows.document, done))
         if not self.dwell_text:

@@ -102,7 +102,9 @@ class LogInput:
     @property
     def redacted(self) -> str:
         """Hashing of ids, in a few words."""
-        return "no" if self.redaction is None else "hashed with a key" if self.redaction else "hashed without a key"
+        if self.redaction is None:
+            return "no"
+        return "hashed with a key" if self.redaction else "hashed without a key"
 
     def rows(self, watch: Watch) -> LogRows:
         """Read the log; hashes take the place of sessions, users and queries where it is asked for."""

@@ -120,11 +120,14 @@ def remove(*, ids: tuple[str, ...], store_path: str | None) -> None:
 def _text(record: Mapping[str, Any], store_path: str | None) -> str:
     from idealrank.reports.views.store import head_text  # noqa: PLC0415  (not for the help)
 
-    facts = {
-        name: ", ".join(value) if isinstance(value, list) else f"{value:,}" if isinstance(value, int) else value or ""
-        for name, value in record.items()
-    }
+    facts = {name: _fact(value) for name, value in record.items()}
     return head_text(f"store {store_path}", facts.items())
+
+
+def _fact(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(value)
+    return f"{value:,}" if isinstance(value, int) else value or ""
 
 
 def _json(record: Mapping[str, Any], _: str | None) -> str:

@@ -87,13 +87,12 @@ def list_sizes(texts: Sequence[str], option: str) -> list[int]:
     sizes = set()
     for part in (part.strip().lower() for text in texts for part in text.split(",") if part.strip()):
         found = _SIZE.fullmatch(part)
-        size = (
-            10 ** int(found["alone"])
-            if found and found["alone"]
-            else int(found["mantissa"]) * 10 ** int(found["power"] or 0)
-            if found
-            else 0
-        )
+        if found is None:
+            size = 0
+        elif found["alone"]:
+            size = 10 ** int(found["alone"])
+        else:
+            size = int(found["mantissa"]) * 10 ** int(found["power"] or 0)
         if not 1 <= size <= _LONGEST:
             raise OptionError(f"{option} {part}: expected list lengths from 1 to 10^18, as in 100,10_000,1e6")
         sizes.add(size)

@@ -203,7 +203,9 @@ def _lose_kinds(file: Source, kind: str, written: str, sheet: JudgmentSheet, opt
     """Count kinds of assessors that become one: whose grades are whose can be told no more."""
     target = TARGETS[written]
     apart = target.columns or (target.assessors and sheet.has_assessors) or (options.assessors and options.assessors not in POLICIES)
-    kinds = [] if apart else kinds_of(file, "trec" if kind == "qrels_jg" else kind, options.sheet.columns)
+    if apart:
+        return
+    kinds = kinds_of(file, "trec" if kind == "qrels_jg" else kind, options.sheet.columns)
     if len(kinds) > 1:
         for one in kinds:
             losses.add("kinds", one)

@@ -71,7 +71,10 @@ class Loss:
         """The loss in words."""
         forms = {word: both[self.count != 1] for word, both in _FORMS.items()}
         said = LOSSES[self.kind].format(n=f"{self.count:,}", **forms)
-        return f"{said} ({', '.join(self.examples)}{', ...' if len(self.examples) == _EXAMPLES else ''})" if self.examples else said
+        if not self.examples:
+            return said
+        more = ", ..." if len(self.examples) == _EXAMPLES else ""
+        return f"{said} ({', '.join(self.examples)}{more})"
 
 
 class LossCounter:

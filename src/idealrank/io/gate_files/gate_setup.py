@@ -108,7 +108,9 @@ class GateSetup:
         if policy_table(path) is not None:
             raise InputError(f"{path}: found the table [{TABLE}], expected none; edit it, or delete it and run the command again")
         end = b"\r\n" if b"\r\n" in before else b"\n"
-        gap = b"" if not before.strip() else end if before.endswith(b"\n") else end + end
+        gap = b""
+        if before.strip():
+            gap = end if before.endswith(b"\n") else end + end
         whole = before + gap + self.table().encode("utf-8").replace(b"\n", end)
         try:
             tomllib.loads(whole.decode("utf-8"))

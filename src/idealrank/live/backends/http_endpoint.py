@@ -128,9 +128,14 @@ def filled(template: Any, query: SearchQuery, limit: int) -> Any:
         return limit
     if template == "{vector}":
         return _vector(query)
-    parts = _split(template)
     values = {"text": query.text, "id": query.id, "limit": str(limit)}
-    return "".join(json.dumps(_vector(query)) if part == "vector" else values[part] if is_field else part for part, is_field in parts)
+    texts = []
+    for part, is_field in _split(template):
+        if part == "vector":
+            texts.append(json.dumps(_vector(query)))
+        else:
+            texts.append(values[part] if is_field else part)
+    return "".join(texts)
 
 
 def _split(template: str) -> list[tuple[str, bool]]:

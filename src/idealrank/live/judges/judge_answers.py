@@ -133,7 +133,9 @@ class JudgeAnswer:
     @property
     def status(self) -> str:
         """``graded``, ``abstained`` or ``unreadable``."""
-        return "unreadable" if self.unreadable else "abstained" if self.grade is None else "graded"
+        if self.unreadable:
+            return "unreadable"
+        return "abstained" if self.grade is None else "graded"
 
 
 class Judge(Protocol):

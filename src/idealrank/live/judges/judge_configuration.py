@@ -144,7 +144,11 @@ def _scale(top: Section) -> Scale:
     expected = "a list of two or more finite grades, each once, or grades with their meaning, as in {0: no, 1: yes}"
     if given is None:
         given = [0, 1, 2, 3]
-    pairs = list(given.items()) if isinstance(given, Mapping) else [(one, "") for one in given] if _is_list(given) else []
+    pairs: list[tuple[Any, Any]] = []
+    if isinstance(given, Mapping):
+        pairs = list(given.items())
+    elif _is_list(given):
+        pairs = [(one, "") for one in given]
     try:
         return Scale.named([(_grade(grade), _word(word)) for grade, word in pairs], **options)
     except ValueError:

@@ -226,7 +226,9 @@ class JudgeWork:
                 command_hint="use -o QRELS, or set `output: FILE` in the configuration",
             )
         judged = config.qrels if qrels is None else qrels
-        source = fspath(judged) if isinstance(judged, str | PathLike) else "" if judged is None else "people"
+        source = "" if judged is None else "people"
+        if isinstance(judged, str | PathLike):
+            source = fspath(judged)
         cache = config.cache or f"{chosen}.cache.jsonl"
         texts = [config.judge.given.get(key) for key in ("prompt", "system")]
         inputs = [
@@ -352,9 +354,10 @@ class JudgeWork:
         served = sorted({one.answer.model for one in records if one is not None and one.answer is not None and one.answer.model})
         times = sorted(one.time for one in labels if one.time)
         prompt = config.judge.given.get("prompt")
+        prompt_file = "plain" if prompt is None else Path(str(prompt)).name
         return {
             "kind": judge.kind, "assessors": [judge.name], **judge.identity,
-            **({"prompt_file": "plain" if prompt is None else Path(str(prompt)).name} if judge.kind == "model" else {}),
+            **({"prompt_file": prompt_file} if judge.kind == "model" else {}),
             **({"served_models": served} if served else {}), "scale": list(config.scale.grades), "outside": config.scale.outside,
             "choose": config.scale.choose, "repeats": config.repeats, "aggregate": config.aggregate, "pairs": len(self.pairs),
             "statuses": dict(Counter(one.status for one in labels)), "first": times[0] if times else "", "last": times[-1] if times else "",

@@ -103,7 +103,9 @@ class LabelPlan:
 
     def wanted(self, pair: JudgmentPair) -> int:
         """Return the number of people to label a pair; a gold question has no limit."""
-        return 1 << 30 if pair.key in self.gold else 2 if pair.key in self._doubled else 1  # type: ignore[attr-defined]
+        if pair.key in self.gold:
+            return 1 << 30
+        return 2 if pair.key in self._doubled else 1  # type: ignore[attr-defined]
 
     @property
     def ordered(self) -> list[JudgmentPair]:

@@ -204,11 +204,11 @@ def safe_link(address: str) -> str:
 def _buttons(store: LabelStore) -> list[dict[str, str]]:
     """Grades with their words and keys: its own digit if each grade is one, else its place from 1."""
     words = store.plan.scale.words
-    own = all(grade in range(10) for grade in words)
-    return [
-        {"grade": grade_text(grade), "word": word, "key": grade_text(grade) if own else str(place) if place < 10 else ""}
-        for place, (grade, word) in enumerate(words.items(), 1)
-    ]  # fmt: skip
+    if all(grade in range(10) for grade in words):
+        keys = [grade_text(grade) for grade in words]
+    else:
+        keys = [str(place) if place < 10 else "" for place in range(1, len(words) + 1)]
+    return [{"grade": grade_text(grade), "word": word, "key": key} for (grade, word), key in zip(words.items(), keys, strict=True)]
 
 
 def _last(store: LabelStore, rater: str, number: int | None) -> dict[str, Any] | None:

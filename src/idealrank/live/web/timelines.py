@@ -314,4 +314,6 @@ def _dates(points: Sequence[Point], x: Mapping[str, float]) -> list[Mark]:
 
 
 def _anchor(x: float) -> str:
-    return "start" if x < 6 else "end" if x > 94 else "middle"
+    if x < 6:
+        return "start"
+    return "end" if x > 94 else "middle"
