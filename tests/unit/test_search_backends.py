@@ -17,6 +17,7 @@ import pytest
 from idealrank._sections import Section
 from idealrank.errors import BackendError, InputError, OptionError
 from idealrank.live.backends import KINDS, backend_from
+from idealrank.live.backends.http_endpoint import filled
 from idealrank.live.backends.protocol import ScoredDocument, SearchQuery
 from idealrank.live.backends.secrets import Secrets
 from idealrank.live.search_journal import QueryRecord
@@ -434,3 +435,11 @@ def test_a_nul_in_a_path_is_refused(ending: str) -> None:
 def test_an_answer_that_is_a_list_has_an_empty_path() -> None:
     with service(lambda _, __, handler: send(handler, ["a", "b"])) as (url, _):
         assert found({"kind": "http", "url": url, "hits": "", "id": ""}) == [("a", 1.0), ("b", 0.5)]
+
+
+def test_a_text_of_a_request_that_is_the_name_of_a_field_stays() -> None:
+    """The vector field of a kNN request may be called vector."""
+    template = {"knn": {"field": "vector", "query_vector": "{vector}"}, "as text": "v={vector}"}
+    found = filled(template, SearchQuery("q1", "a", [0.5, 1.0]), 10)
+    assert found == {"knn": {"field": "vector", "query_vector": [0.5, 1.0]}, "as text": "v=[0.5, 1.0]"}
+    assert filled({"field": "vector"}, SearchQuery("q1", "a"), 10) == {"field": "vector"}

@@ -131,10 +131,12 @@ def filled(template: Any, query: SearchQuery, limit: int) -> Any:
     values = {"text": query.text, "id": query.id, "limit": str(limit)}
     texts = []
     for part, is_field in _split(template):
-        if part == "vector":
+        if not is_field:
+            texts.append(part)
+        elif part == "vector":
             texts.append(json.dumps(_vector(query)))
         else:
-            texts.append(values[part] if is_field else part)
+            texts.append(values[part])
     return "".join(texts)
 
 

@@ -14,6 +14,7 @@ from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import Part, filled, wrapped
 from idealrank.reports.views.judging.agreement import number_text
+from idealrank.stats.intervals import side_of_interval
 from idealrank.version import __version__
 
 
@@ -125,10 +126,7 @@ class CorrectedValue:
             return ""
         if not self.shows_variation:
             return "undecided"
-        low, high = self.interval
-        if low > 0:
-            return "better"
-        return "worse" if high < 0 else "undecided"
+        return side_of_interval(*self.interval)
 
     @property
     def shows_variation(self) -> bool:
