@@ -304,7 +304,16 @@ def _tracked(listing: bytes) -> Iterator[_Tracked]:
             raise ValueError("the list of this version of git cannot be read")
         tag, mode, blob, stage, path, *numbers = found.groups()
         changed, changed_ns, modified, modified_ns, size = map(int, numbers)
-        yield _Tracked(tag, int(mode, 8), blob.decode(), int(stage), path, (changed, changed_ns), (modified, modified_ns), size)
+        yield _Tracked(
+            tag=tag,
+            mode=int(mode, 8),
+            blob=blob.decode(),
+            stage=int(stage),
+            path=path,
+            changed=(changed, changed_ns),
+            modified=(modified, modified_ns),
+            size=size,
+        )
         at = found.end()
 
 

@@ -157,10 +157,17 @@ def test_hostile_tables_are_refused_or_measured_as_by_evaluate(spark) -> None:
         with pytest.raises(ir.InputError, match="found no rows, expected judgments and results"):
             work(qrels.where("false"), *[run.where("false")] * (1 + (work is compare_spark)), MEASURES[:3])
     assert per_query_spark(qrels.where("false"), run.where("false"), MEASURES).count() == 0
+
+
+def test_one_query_of_many_batches_is_measured_as_by_evaluate(spark) -> None:
+    """Its ties lie over all 300 batches."""
+    from idealrank.integrations.spark import evaluate_spark
+
+    _, run = frames(spark)
     one = {f"d{number}": float(number % 7) for number in range(20_000)}
     alone = spark.createDataFrame([("q", doc, score) for doc, score in one.items()], run.schema).repartition(8)
     judged = {"q": {f"d{number}": number % 3 for number in range(0, 20_000, 5)}}
-    same(evaluate_spark(judged, alone, MEASURES), ir.evaluate(judged, {"q": one}, MEASURES))  # 300 batches, ties over all of them
+    same(evaluate_spark(judged, alone, MEASURES), ir.evaluate(judged, {"q": one}, MEASURES))
 
 
 def test_broadcast_judgments_and_text_read_by_workers_give_the_bits_of_evaluate(spark, tmp_path) -> None:

@@ -356,7 +356,7 @@ def _advice(name: str, judged: Judged, surface: str | None, visible: int | None,
     for fit in _fits(seen, surface, cutoffs):
         found.setdefault(fit.measure, fit)
     warnings = tuple(_warnings(judged, seen, cutoffs, surface=surface, visible=visible))
-    return Advice(name, surface, cutoffs, why, tuple(found.values()), warnings, seen)
+    return Advice(run=name, surface=surface, cutoffs=cutoffs, why=why, fits=tuple(found.values()), warnings=warnings, observed=seen)
 
 
 def _cutoffs(seen: Observed, surface: str | None, visible: int | None) -> tuple[tuple[int, ...], str]:

@@ -237,7 +237,17 @@ def recall_of_runs(exact: Run, approximate: Run, cutoffs: Iterable[int] = (10,),
     for place, cutoff in enumerate(ranks):
         values[: len(both), place] = recall_at(pairs, cutoff)
     queries = [*both, *unanswered]
-    return IndexRecall(exact.name, approximate.name, queries, ranks, values, unanswered, list(pairs.only_b), level, runs)
+    return IndexRecall(
+        exact=exact.name,
+        approximate=approximate.name,
+        queries=queries,
+        cutoffs=ranks,
+        values=values,
+        unanswered=unanswered,
+        only_approximate=list(pairs.only_b),
+        level=level,
+        runs=runs,
+    )
 
 
 def losses_of(exact: Evaluation, approximate: Evaluation, level: float) -> dict[str, Interval]:

@@ -97,9 +97,19 @@ def convert(
     ['1 unjudged row is left out']
     """
     options = ConversionOptions(
-        source_format, target_format, content, SheetOptions(columns, labels or {}, group), _text(queries), _text(documents),
-        _text(write_queries), assessors, tuple(scale), keep_unjudged, name, strict,
-    )  # fmt: skip
+        source_format=source_format,
+        target_format=target_format,
+        content=content,
+        sheet=SheetOptions(columns, labels or {}, group),
+        queries=_text(queries),
+        documents=_text(documents),
+        write_queries=_text(write_queries),
+        assessors=assessors,
+        scale=tuple(scale),
+        keep_unjudged=keep_unjudged,
+        name=name,
+        strict=strict,
+    )
     return convert_file(fspath(source), fspath(target), options, Notes(tell))
 
 

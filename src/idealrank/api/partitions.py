@@ -388,7 +388,17 @@ def evaluation_of(table: Any, plan: PartitionPlan, judgments: Any = None) -> Eva
             labels=reduce(merged_labels, kinds),
         )
         values, scored = flat["values"].reshape(shape), flat["scored"].astype(bool).reshape(shape)
-        parts.append(Evaluation(plan.name, queries, plan.measures, values, scored, coverage, provenance))
+        parts.append(
+            Evaluation(
+                name=plan.name,
+                queries=queries,
+                measures=plan.measures,
+                values=values,
+                scored=scored,
+                coverage=coverage,
+                provenance=provenance,
+            )
+        )
     if judgments is not None:
         known = {*map(encode_id, queries), *(encode_id(query) for one in said for query in one["looked_at"])}
         rest = _of_other_queries(judgments, known)

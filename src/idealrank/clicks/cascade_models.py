@@ -204,13 +204,13 @@ class DBN:
             warn(caution)
         n_ranks = max(log.n_ranks for log in logs)
         return FittedCascade(
-            documents,
-            fit.attractive,
-            np.concatenate([np.bincount(log.pair[log.pair >= 0], minlength=len(log.documents)) for log in logs]),
-            start,
-            fit.satisfied,
-            fit.goes_on,
-            np.full(n_ranks, fit.goes_on),
+            documents=documents,
+            attractiveness_values=fit.attractive,
+            impressions=np.concatenate([np.bincount(log.pair[log.pair >= 0], minlength=len(log.documents)) for log in logs]),
+            start=start,
+            satisfaction=fit.satisfied,
+            continuation=fit.goes_on,
+            continuation_after_click=np.full(n_ranks, fit.goes_on),
             converged=fit.converged,
             cautions=tuple(cautions),
         )
@@ -239,4 +239,12 @@ def _fitted(
     size = len(sessions.documents)
     clicked = np.bincount(sessions.pair[examined & sessions.clicks], minlength=size).astype(np.float64)
     impressions = np.bincount(sessions.pair[examined], minlength=size)
-    return FittedCascade(sessions.documents, share(clicked, impressions, 0.5), impressions, 0.5, satisfaction, continuation, after_click)
+    return FittedCascade(
+        documents=sessions.documents,
+        attractiveness_values=share(clicked, impressions, 0.5),
+        impressions=impressions,
+        start=0.5,
+        satisfaction=satisfaction,
+        continuation=continuation,
+        continuation_after_click=after_click,
+    )

@@ -114,7 +114,15 @@ def grades(
     kept = np.flatnonzero((impressions >= support) & ~np.isnan(rate))
     found = np.searchsorted(limits, rate[kept], side="right").astype(np.float64)
     table = nested([sessions.documents[number] for number in kept.tolist()], found)
-    return ClickGrades(Qrels(table), limits, impressions.size, impressions.size - kept.size, support, bias, model is not None)
+    return ClickGrades(
+        qrels=Qrels(table),
+        cuts=limits,
+        n_pairs=impressions.size,
+        n_left_out=impressions.size - kept.size,
+        least=support,
+        position_bias=bias,
+        corrected=model is not None,
+    )
 
 
 def grades_of_actions(

@@ -108,15 +108,15 @@ class PBM:
         for caution in cautions:
             warn(caution)
         return FittedPBM(
-            documents,
-            found.attractive,
-            cells.impressions.astype(np.int64),
-            start,
-            found.examined,
-            cells,
-            query_of_pair,
-            steps,
-            parts,
+            documents=documents,
+            attractiveness_values=found.attractive,
+            impressions=cells.impressions.astype(np.int64),
+            start=start,
+            propensity=found.examined,
+            cells=cells,
+            query_of_pair=query_of_pair,
+            iterations=steps,
+            n_components=parts,
             converged=found.converged,
             cautions=tuple(cautions),
         )
@@ -330,13 +330,13 @@ class UBM:
             warn(caution)
         shape = (ranks, ranks + 1)
         return FittedUBM(
-            documents,
-            found.attractive,
-            cells.impressions.astype(np.int64),
-            start,
-            found.examined.reshape(shape),
-            cells,
-            sets.reshape(shape),
+            documents=documents,
+            attractiveness_values=found.attractive,
+            impressions=cells.impressions.astype(np.int64),
+            start=start,
+            examination=found.examined.reshape(shape),
+            cells=cells,
+            situation_sets=sets.reshape(shape),
             converged=found.converged,
             cautions=tuple(cautions),
         )

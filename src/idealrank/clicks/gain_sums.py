@@ -102,11 +102,19 @@ class LoggedDCGSums:
             "a propensity a rank" if by_rank else "a propensity a list and rank",
         )  # fmt: skip
         return cls(
-            len(sessions), clicked.size, float(clicked.sum()), float((clicked * clicked).sum()), float(clicked.max(initial=0.0)),
-            RatioMoments.of([lists.dcg], ones, codes), RatioMoments.of([lists.ndcg], ones, codes),
-            unseen_ranks(sessions, ranking, deepest), documents_of_queries(sessions) if by_rank else {},
-            None if discount is None else tuple(np.asarray(discount, np.float64).tolist()), deepest, kind,
-        )  # fmt: skip
+            n_lists=len(sessions),
+            n_clicks=clicked.size,
+            weights=float(clicked.sum()),
+            squares=float((clicked * clicked).sum()),
+            largest=float(clicked.max(initial=0.0)),
+            dcg=RatioMoments.of([lists.dcg], ones, codes),
+            ndcg=RatioMoments.of([lists.ndcg], ones, codes),
+            unseen=unseen_ranks(sessions, ranking, deepest),
+            documents=documents_of_queries(sessions) if by_rank else {},
+            discount=None if discount is None else tuple(np.asarray(discount, np.float64).tolist()),
+            n_ranks=deepest,
+            kind=kind,
+        )
 
     def merge(self, other: "LoggedDCGSums") -> "LoggedDCGSums":
         """Add the sums of other lists, and of other clusters.
@@ -121,11 +129,19 @@ class LoggedDCGSums:
         if ours != theirs:
             raise IncompatibleError(f"found sums of {ours} and of {theirs}; expected the same ranks, discounts and kinds of all parts")
         return LoggedDCGSums(
-            self.n_lists + other.n_lists, self.n_clicks + other.n_clicks, self.weights + other.weights, self.squares + other.squares,
-            max(self.largest, other.largest), self.dcg.plus(other.dcg), self.ndcg.plus(other.ndcg),
-            _joined_unseen(self.unseen, other.unseen), _joined_documents(self.documents, other.documents), self.discount, self.n_ranks,
-            self.kind,
-        )  # fmt: skip
+            n_lists=self.n_lists + other.n_lists,
+            n_clicks=self.n_clicks + other.n_clicks,
+            weights=self.weights + other.weights,
+            squares=self.squares + other.squares,
+            largest=max(self.largest, other.largest),
+            dcg=self.dcg.plus(other.dcg),
+            ndcg=self.ndcg.plus(other.ndcg),
+            unseen=_joined_unseen(self.unseen, other.unseen),
+            documents=_joined_documents(self.documents, other.documents),
+            discount=self.discount,
+            n_ranks=self.n_ranks,
+            kind=self.kind,
+        )
 
     def value(self, confidence: float = 0.95) -> LoggedDCG:
         """DCG and NDCG of the ranker, with their normal intervals.
@@ -148,9 +164,16 @@ class LoggedDCGSums:
             self.n_clicks, self.weights, self.squares, self.largest, never_shown, lists_differ=differ
         )  # fmt: skip
         return LoggedDCG(
-            self.dcg.mean(one, level), self.ndcg.mean(one, level), effective, self.largest, self.n_lists, self.n_clicks, level, cautions,
-            never_shown,
-        )  # fmt: skip
+            dcg=self.dcg.mean(one, level),
+            ndcg=self.ndcg.mean(one, level),
+            effective_sample_size=effective,
+            max_weight=self.largest,
+            n_lists=self.n_lists,
+            n_clicks=self.n_clicks,
+            confidence=level,
+            cautions=cautions,
+            never_shown=never_shown,
+        )
 
 
 def _joined_unseen(ours: Unseen, theirs: Unseen) -> Unseen:

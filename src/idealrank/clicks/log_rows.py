@@ -156,11 +156,17 @@ class LogRows:
             said = "; ".join(f"{problem.text}: {problem.n_lists:,}" for problem in problems)
             raise InputError(f"click log: found no list that makes sense ({said}), expected some")
         first = table.first_rows(kept)
-        of_lists = (None if column is None else np.asarray(column)[first] for column in (rows.cohort, rows.covariate, rows.period))
+        by_list = {"cohort": rows.cohort, "covariate": rows.covariate, "period": rows.period}
         return LogCheck(
-            table.lists.size, kept.size, int(kept.sum()), tuple(problems), table.from_zero, table.sessions(rows, kept), kept[table.lists],
-            *of_lists,
-        )  # fmt: skip
+            n_rows=table.lists.size,
+            n_lists=kept.size,
+            n_kept=int(kept.sum()),
+            problems=tuple(problems),
+            from_zero=table.from_zero,
+            sessions=table.sessions(rows, kept),
+            kept_rows=kept[table.lists],
+            **{name: None if column is None else np.asarray(column)[first] for name, column in by_list.items()},
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,7 +251,20 @@ class _Table:
         counts = np.bincount(lists)
         place = np.arange(lists.size) - np.repeat(np.cumsum(counts) - counts, counts)
         order = np.lexsort((rank, lists))
-        return cls(sessions, queries, documents, query, document, lists, distinct[by_first], rank, from_zero, counts, order, place)
+        return cls(
+            sessions_of=sessions,
+            queries=queries,
+            documents=documents,
+            query=query,
+            document=document,
+            lists=lists,
+            named=distinct[by_first],
+            rank=rank,
+            from_zero=from_zero,
+            counts=counts,
+            order=order,
+            place=place,
+        )
 
     def name(self, number: int) -> str:
         """Session and query of a list."""

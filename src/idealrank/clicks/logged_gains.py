@@ -200,10 +200,17 @@ def logged_dcg(
     if isinstance(propensity, FittedPBM):
         cautions = (*propensity.cautions, *cautions)
     return LoggedDCG(
-        list_mean(lists.dcg, clusters, confidence, lists.dcg_errors), list_mean(lists.ndcg, clusters, confidence, lists.ndcg_errors),
-        effective, largest, len(sessions), weights.size, confidence, cautions, never_shown,
+        dcg=list_mean(lists.dcg, clusters, confidence, lists.dcg_errors),
+        ndcg=list_mean(lists.ndcg, clusters, confidence, lists.ndcg_errors),
+        effective_sample_size=effective,
+        max_weight=largest,
+        n_lists=len(sessions),
+        n_clicks=weights.size,
+        confidence=confidence,
+        cautions=cautions,
+        never_shown=never_shown,
         propensity_errors=lists.dcg_errors is not None,
-    )  # fmt: skip
+    )
 
 
 def click_cautions(

@@ -297,9 +297,20 @@ def value_of_rows(log: WeightedRows, clusters: Any, confidence: float, n_resampl
     effective = sums.weights**2 / sums.squares if sums.squares > 0 else 0.0
     largest_share = sums.largest_reward / sums.rewards if sums.rewards > 0 else 0.0
     return PolicyValue(
-        value, error, interval, effective, sums.largest, sums.raw / log.n, largest_share, log.n, n_clusters, sums.cut, log.estimator,
-        level, cautions_of(sums, log.n, error, effective, largest_share, n_clusters, has_model=log.baseline is not None),
-    )  # fmt: skip
+        value=value,
+        standard_error=error,
+        interval=interval,
+        effective_sample_size=effective,
+        max_weight=sums.largest,
+        mean_weight=sums.raw / log.n,
+        largest_share=largest_share,
+        n=log.n,
+        n_clusters=n_clusters,
+        n_clipped=sums.cut,
+        estimator=log.estimator,
+        confidence=level,
+        cautions=cautions_of(sums, log.n, error, effective, largest_share, n_clusters, has_model=log.baseline is not None),
+    )
 
 
 @dataclass(frozen=True)
@@ -365,7 +376,9 @@ def sums_of_rows(log: WeightedRows) -> WeightSums:
         of_lost = (float(lost.sum()), float((lost * lost).sum()))
         rows.append((total, squares, total_products, raw_total, raw_squares, largest, cut, size, largest_product, *of_lost))
     if not rows:
-        return WeightSums(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0.0, 0.0)
+        return WeightSums(
+            weights=0.0, squares=0.0, weighted=0.0, raw=0.0, raw_squares=0.0, largest=0.0, cut=0, rewards=0.0, largest_reward=0.0
+        )
     columns = list(zip(*rows, strict=True))
     sums = [math.fsum(column) for column in columns]
     return WeightSums(

@@ -132,9 +132,16 @@ def slate_value(
     effective = np.divide(weights.sum(axis=0) ** 2, squares, out=np.zeros(ranks), where=squares > 0)
     found, size, mean = list_mean(lists.influence, clusters, confidence), np.abs(lists.gained), weights.mean(axis=0)
     return SlateValue(
-        found, lists.by_rank, effective, mean, weights.max(axis=0), size.size, estimator, confidence,
-        slate_cautions(size.size, mean, weights.std(axis=0), effective, (float(size.sum()), float(size.max())), lists.worth),
-    )  # fmt: skip
+        total=found,
+        by_rank=lists.by_rank,
+        effective_sample_size=effective,
+        mean_weight=mean,
+        max_weight=weights.max(axis=0),
+        n=size.size,
+        estimator=estimator,
+        confidence=confidence,
+        cautions=slate_cautions(size.size, mean, weights.std(axis=0), effective, (float(size.sum()), float(size.max())), lists.worth),
+    )
 
 
 @dataclass(frozen=True, eq=False)

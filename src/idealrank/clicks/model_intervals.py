@@ -169,7 +169,15 @@ def _by_bootstrap(
         intervals = [np.nanquantile(each, ends, axis=0).T for each in (attractive, satisfied)]
     goes_on = np.tile(np.quantile(onward, ends), (sessions.n_ranks, 1))
     cautions = (*fitted.cautions, _SHORT)
-    return ParameterIntervals(fitted, intervals[0], None, intervals[1], goes_on, "bootstrap over sessions", cautions)
+    return ParameterIntervals(
+        fitted=fitted,
+        attractiveness=intervals[0],
+        examination=None,
+        satisfaction=intervals[1],
+        continuation=goes_on,
+        method="bootstrap over sessions",
+        cautions=cautions,
+    )
 
 
 def _by_information(fitted: FittedPBM | FittedUBM, confidence: float) -> ParameterIntervals:
@@ -192,11 +200,11 @@ def _by_information(fitted: FittedPBM | FittedUBM, confidence: float) -> Paramet
         ends = [np.column_stack([value * np.exp(-reach * error), value * np.exp(reach * error)]) for value, error in
                 ((rate, of_pairs), (relative, of_situations))]  # fmt: skip
     return ParameterIntervals(
-        fitted,
-        np.minimum(ends[0], 1.0),
-        ends[1].reshape((*table.shape, 2)),
-        None,
-        None,
-        "normal on logarithms, by observed information",
-        fitted.cautions,
+        fitted=fitted,
+        attractiveness=np.minimum(ends[0], 1.0),
+        examination=ends[1].reshape((*table.shape, 2)),
+        satisfaction=None,
+        continuation=None,
+        method="normal on logarithms, by observed information",
+        cautions=fitted.cautions,
     )

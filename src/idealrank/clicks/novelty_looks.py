@@ -139,9 +139,18 @@ def novelty(
     slope, reach = float((weights * effects).sum()), float(ndtri((1 + level) / 2))
     p = 2 * float(norm.sf(abs(slope) / error)) if error > 0 else float(slope == 0)
     return Novelty(
-        periods[kept], effects, errors, np.column_stack([effects - reach * errors, effects + reach * errors]), slope, error,
-        (slope - reach * error, slope + reach * error), p, float(effects.mean()), int((~kept).sum()), level,
-    )  # fmt: skip
+        periods=periods[kept],
+        effects=effects,
+        standard_errors=errors,
+        intervals=np.column_stack([effects - reach * errors, effects + reach * errors]),
+        slope=slope,
+        standard_error=error,
+        interval=(slope - reach * error, slope + reach * error),
+        p=p,
+        effect=float(effects.mean()),
+        n_left_out=int((~kept).sum()),
+        confidence=level,
+    )
 
 
 def _error(influence: FloatArray, user: IntArray, is_b: "npt.NDArray[np.bool_]") -> float:

@@ -108,7 +108,15 @@ def _joined(fits: Sequence[FittedCascade], goes_on: FloatArray) -> FittedCascade
     """Models of parts without a common query, as one."""
     columns = [np.concatenate([getattr(one, name) for one in fits]) for name in ("attractiveness_values", "impressions", "satisfaction")]
     documents = tuple(pair for one in fits for pair in one.documents)
-    return FittedCascade(documents, columns[0], columns[1], fits[0].start, columns[2], fits[0].continuation, goes_on)
+    return FittedCascade(
+        documents=documents,
+        attractiveness_values=columns[0],
+        impressions=columns[1],
+        start=fits[0].start,
+        satisfaction=columns[2],
+        continuation=fits[0].continuation,
+        continuation_after_click=goes_on,
+    )
 
 
 def _pairs(logs: Sequence[Sessions]) -> "tuple[tuple[tuple[str, str], ...], IntArray]":

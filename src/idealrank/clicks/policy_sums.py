@@ -105,9 +105,15 @@ class PolicySums:
         if ours != theirs:
             raise IncompatibleError(f"found sums of {ours} and of {theirs}; expected one estimator, limit and kind of rows for all parts")
         return PolicySums(
-            self.n + other.n, self.rows.plus(other.rows), self.moments.plus(other.moments), self.baseline + other.baseline,
-            self.estimator, self.limit, self.clustered, self.has_model,
-        )  # fmt: skip
+            n=self.n + other.n,
+            rows=self.rows.plus(other.rows),
+            moments=self.moments.plus(other.moments),
+            baseline=self.baseline + other.baseline,
+            estimator=self.estimator,
+            limit=self.limit,
+            clustered=self.clustered,
+            has_model=self.has_model,
+        )
 
     def value(self, confidence: float = 0.95) -> PolicyValue:
         """Value of the target policy, with its normal interval.
@@ -131,9 +137,20 @@ class PolicySums:
         effective = sums.weights**2 / sums.squares if sums.squares > 0 else 0.0
         share = sums.largest_reward / sums.rewards if sums.rewards > 0 else 0.0
         return PolicyValue(
-            value, error, (value - reach, value + reach), effective, sums.largest, sums.raw / self.n, share, self.n, self.n_units,
-            sums.cut, self.estimator, level, cautions_of(sums, self.n, error, effective, share, self.n_units, has_model=self.has_model),
-        )  # fmt: skip
+            value=value,
+            standard_error=error,
+            interval=(value - reach, value + reach),
+            effective_sample_size=effective,
+            max_weight=sums.largest,
+            mean_weight=sums.raw / self.n,
+            largest_share=share,
+            n=self.n,
+            n_clusters=self.n_units,
+            n_clipped=sums.cut,
+            estimator=self.estimator,
+            confidence=level,
+            cautions=cautions_of(sums, self.n, error, effective, share, self.n_units, has_model=self.has_model),
+        )
 
 
 def sums_of_log(log: WeightedRows, clusters: "Sequence[Any] | npt.ArrayLike | None") -> PolicySums:
@@ -147,4 +164,13 @@ def sums_of_log(log: WeightedRows, clusters: "Sequence[Any] | npt.ArrayLike | No
     codes = codes_of_part(clusters, log.n)
     baseline = 0.0 if log.baseline is None else math.fsum(log.baseline.tolist())
     moments = RatioMoments.of(*log.ratio_columns, codes)
-    return PolicySums(log.n, sums_of_rows(log), moments, baseline, log.estimator, log.limit, codes is not None, log.baseline is not None)
+    return PolicySums(
+        n=log.n,
+        rows=sums_of_rows(log),
+        moments=moments,
+        baseline=baseline,
+        estimator=log.estimator,
+        limit=log.limit,
+        clustered=codes is not None,
+        has_model=log.baseline is not None,
+    )

@@ -99,9 +99,16 @@ def propensities(
         warn(caution)
     cautions = (*fitted.cautions, *not_relative, *one_query_cautions(linking_queries(fitted.cells, fitted.query_of_pair)))
     return Propensities(
-        fitted.relative_propensity, intervals, sessions.click_rates(), perplexity, position_bias(sessions), len(sessions),
-        len(sessions.queries), fitted.n_components, cautions,
-    )  # fmt: skip
+        relative=fitted.relative_propensity,
+        intervals=intervals,
+        click_rates=sessions.click_rates(),
+        perplexity=perplexity,
+        position_bias=position_bias(sessions),
+        n_sessions=len(sessions),
+        n_queries=len(sessions.queries),
+        n_components=fitted.n_components,
+        cautions=cautions,
+    )
 
 
 def _not_relative(fitted: FittedPBM) -> Iterator[str]:

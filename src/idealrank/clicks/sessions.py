@@ -125,7 +125,16 @@ class Sessions:
         _refuse_twice(pair)
         pairs = tuple((queries[int(key // len(names))], names[int(key % len(names))]) for key in distinct)
         whose = None if user is None else label_column("user", user, rows.shape[0], "sessions")
-        return cls(queries, pairs, codes, pair, clicked, whose, _propensity(propensity, shown), time=_seconds(time, rows.shape[0]))
+        return cls(
+            queries=queries,
+            documents=pairs,
+            query=codes,
+            pair=pair,
+            clicks=clicked,
+            user=whose,
+            propensity=_propensity(propensity, shown),
+            time=_seconds(time, rows.shape[0]),
+        )
 
     @property
     def n_ranks(self) -> int:

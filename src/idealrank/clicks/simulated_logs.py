@@ -117,7 +117,16 @@ def simulate(
     user = None if n_users is None else generator.integers(0, n_users, n)
     log = Sessions.from_arrays(query, shown, clicks, user=user, propensity=shown_with)
     seen = np.broadcast_to(examined, clicks.shape).copy() if model in ("pbm", "trust") else None
-    return Sessions(log.queries, log.documents, log.query, log.pair, log.clicks, log.user, log.propensity, seen)
+    return Sessions(
+        queries=log.queries,
+        documents=log.documents,
+        query=log.query,
+        pair=log.pair,
+        clicks=log.clicks,
+        user=log.user,
+        propensity=log.propensity,
+        examination=seen,
+    )
 
 
 def _require_memory(n: int, n_documents: int) -> None:

@@ -95,11 +95,19 @@ class SlateSums:
         n = self.n + other.n
         gap = other.weights / max(other.n, 1) - self.weights / max(self.n, 1)
         return SlateSums(
-            n, self.weights + other.weights, self.squares + other.squares,
-            self.deviations + other.deviations + gap * gap * (self.n * other.n / max(n, 1)), self.weighted + other.weighted,
-            np.maximum(self.largest, other.largest), self.moments.plus(other.moments), self.gained + other.gained,
-            max(self.largest_gain, other.largest_gain), self.worth, self.estimator, self.clustered,
-        )  # fmt: skip
+            n=n,
+            weights=self.weights + other.weights,
+            squares=self.squares + other.squares,
+            deviations=self.deviations + other.deviations + gap * gap * (self.n * other.n / max(n, 1)),
+            weighted=self.weighted + other.weighted,
+            largest=np.maximum(self.largest, other.largest),
+            moments=self.moments.plus(other.moments),
+            gained=self.gained + other.gained,
+            largest_gain=max(self.largest_gain, other.largest_gain),
+            worth=self.worth,
+            estimator=self.estimator,
+            clustered=self.clustered,
+        )
 
     def value(self, confidence: float = 0.95) -> SlateValue:
         """Value of the policy, with its normal interval.
@@ -121,10 +129,16 @@ class SlateSums:
         effective = np.divide(self.weights**2, self.squares, out=np.zeros(ranks), where=self.squares > 0)
         mean, spread = self.weights / self.n, np.sqrt(self.deviations / self.n)
         return SlateValue(
-            self.moments.mean(ratio_worth(self.estimator, self.worth), level), by_rank, effective, mean, self.largest, self.n,
-            self.estimator, level,
-            slate_cautions(self.n, mean, spread, effective, (self.gained, self.largest_gain), self.worth),
-        )  # fmt: skip
+            total=self.moments.mean(ratio_worth(self.estimator, self.worth), level),
+            by_rank=by_rank,
+            effective_sample_size=effective,
+            mean_weight=mean,
+            max_weight=self.largest,
+            n=self.n,
+            estimator=self.estimator,
+            confidence=level,
+            cautions=slate_cautions(self.n, mean, spread, effective, (self.gained, self.largest_gain), self.worth),
+        )
 
 
 def sums_of_slates(lists: WeightedSlates, estimator: SlateEstimator, clusters: "Sequence[Any] | npt.ArrayLike | None") -> SlateSums:
@@ -141,10 +155,19 @@ def sums_of_slates(lists: WeightedSlates, estimator: SlateEstimator, clusters: "
     total = _sums(weights)
     deviations = _sums([(one - mean) ** 2 for one, mean in zip(weights, (total / max(n, 1)).tolist(), strict=True)])
     return SlateSums(
-        n, total, _sums([one * one for one in weights]), deviations, _sums(products),
-        np.array([float(one.max(initial=0.0)) for one in weights]), RatioMoments.of(*lists.ratio_columns, codes),
-        float(np.abs(gained).sum()), float(np.abs(gained).max(initial=0.0)), lists.worth, estimator, codes is not None,
-    )  # fmt: skip
+        n=n,
+        weights=total,
+        squares=_sums([one * one for one in weights]),
+        deviations=deviations,
+        weighted=_sums(products),
+        largest=np.array([float(one.max(initial=0.0)) for one in weights]),
+        moments=RatioMoments.of(*lists.ratio_columns, codes),
+        gained=float(np.abs(gained).sum()),
+        largest_gain=float(np.abs(gained).max(initial=0.0)),
+        worth=lists.worth,
+        estimator=estimator,
+        clustered=codes is not None,
+    )
 
 
 def _sums(columns: Sequence[FloatArray]) -> FloatArray:

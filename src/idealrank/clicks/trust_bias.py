@@ -149,7 +149,15 @@ def trust_propensities(sessions: Sessions, *, n_resamples: int = 200, confidence
         cautions = (FIRST_WITHOUT_CLICK,)
     for caution in cautions:
         warn(caution)
-    return TrustPropensities(slope[0], offset[0], intervals[0], intervals[1], n_pairs, len(sessions), cautions)
+    return TrustPropensities(
+        slope=slope[0],
+        offset=offset[0],
+        slope_intervals=intervals[0],
+        offset_intervals=intervals[1],
+        n_pairs=n_pairs,
+        n_sessions=len(sessions),
+        cautions=cautions,
+    )
 
 
 def _drawn_sums(sums: FloatArray, replicates: int, rng: np.random.Generator, n_queries: int) -> FloatArray:

@@ -180,7 +180,9 @@ class WeightedRows:
         (gained, lowest, _), (of_target, _, most), (of_logged, least, _) = columns.values()
         if most > LARGEST * least:  # of different rows, perhaps
             _check_weights(of_target, of_logged)
-        return cls(gained, of_target, of_logged, estimator, limit, baseline, lowest < 0)
+        return cls(
+            rewards=gained, target=of_target, logged=of_logged, estimator=estimator, limit=limit, baseline=baseline, is_negative=lowest < 0
+        )
 
     @property
     def n(self) -> int:

@@ -245,7 +245,9 @@ def _judged(
         truncated_grades=graded.truncated,
         doubtful_comments=aligned.counters.get("comments_like_data", 0),
     )
-    return _Joined(qrels, aligned, graded, kept, alignment.ties, scope, depth, cut, unjudged).whole()
+    return _Joined(
+        qrels=qrels, aligned=aligned, graded=graded, kept=kept, ties=alignment.ties, scope=scope, depth=depth, cut=cut, unjudged=unjudged
+    ).whole()
 
 
 class _Joined(NamedTuple):

@@ -196,7 +196,7 @@ def join_top(a: Top, b: Top, *, ties: str, depth: int, threads: int = 0) -> RunP
     lonely_b = b.lengths > 0
     lonely_b[of_b[kept]] = False
     only_a, only_b = _ids(table, np.flatnonzero((a.lengths > 0) & ~both)), _ids(b.table, np.flatnonzero(lonely_b))
-    return RunPairs(_ids(table, kept), query, side_a, side_b, policy, only_a, only_b)
+    return RunPairs(queries=_ids(table, kept), query=query, a=side_a, b=side_b, ties=policy, only_a=only_a, only_b=only_b)
 
 
 def _places(table: _kernel.Table, other: _kernel.Table) -> IntArray:
@@ -284,7 +284,15 @@ def _with_groups(side: Side, own: _kernel.Aligned | None, places: IntArray) -> S
     starts, sizes = own.hit_offsets[places], side.lengths
     ends = np.cumsum(sizes)
     picked = np.arange(int(ends[-1]) if ends.size else 0) + np.repeat(starts - (ends - sizes), sizes)
-    return Side(side.lengths, side.tied, side.rank, side.first, side.last, own.tie_first[picked], own.tie_last[picked])
+    return Side(
+        lengths=side.lengths,
+        tied=side.tied,
+        rank=side.rank,
+        first=side.first,
+        last=side.last,
+        group_first=own.tie_first[picked],
+        group_last=own.tie_last[picked],
+    )
 
 
 def _self_aligned(work: _Work, run: Run, other: _kernel.Table, kept: IntArray, side: Side) -> tuple[_kernel.Aligned | None, IntArray]:

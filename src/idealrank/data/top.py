@@ -58,7 +58,9 @@ class Top:
         """Take it from an alignment."""
         answered = aligned.in_run
         length, returned, n_tied = (column[answered].astype(np.int64) for column in (aligned.length, aligned.returned, aligned.tied))
-        return cls(depth, aligned.top, aligned.top_tied, length, returned, n_tied, is_whole)
+        return cls(
+            depth=depth, table=aligned.top, tied=aligned.top_tied, lengths=length, returned=returned, n_tied=n_tied, is_whole=is_whole
+        )
 
     @property
     def longest(self) -> int:

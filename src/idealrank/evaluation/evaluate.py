@@ -577,7 +577,17 @@ def _evaluation(
 ) -> Evaluation:
     warn_of_coverage(provenance.convention, measured.coverage, doubtful_comments, name)
     texts = {str(asked[place]): words for place, words in measured.texts.items()}
-    return Evaluation(name, queries, asked, measured.values, measured.scored, measured.coverage, provenance, path, texts)
+    return Evaluation(
+        name=name,
+        queries=queries,
+        measures=asked,
+        values=measured.values,
+        scored=measured.scored,
+        coverage=measured.coverage,
+        provenance=provenance,
+        path=path,
+        texts=texts,
+    )
 
 
 def compatible(evaluations: Sequence[Evaluation]) -> Mapping[str, Evaluation]:

@@ -79,9 +79,16 @@ class JudgedHits:
         begin, end = np.searchsorted(self.query, [place, place + 1]).tolist()
         rows = slice(begin, end)
         return JudgedHits(
-            [query], self.lengths[place : place + 1], self.query[rows] * 0, self.rank[rows], self.tie_first[rows], self.tie_last[rows],
-            self.documents[rows], self.grade[rows], self.depth,
-        )  # fmt: skip
+            queries=[query],
+            lengths=self.lengths[place : place + 1],
+            query=self.query[rows] * 0,
+            rank=self.rank[rows],
+            tie_first=self.tie_first[rows],
+            tie_last=self.tie_last[rows],
+            documents=self.documents[rows],
+            grade=self.grade[rows],
+            depth=self.depth,
+        )
 
 
 def hit_depth(measures: Iterable[Measure], convention: "Convention | str" = "standard") -> int:
@@ -158,6 +165,13 @@ def hits_of(judged: Judged, depth: int = DEEPEST) -> JudgedHits:
     rows = found.document[kept] if found.document is not None else np.zeros(0, np.int64)
     ids = [] if judged.qrels is None else judged.qrels.table.document_ids(rows)
     return JudgedHits(
-        judged.queries, judged.lengths, found.query[kept], found.rank[kept], first[kept], last[kept],
-        [decode_id(one) for one in ids], found.grade[kept], depth,
-    )  # fmt: skip
+        queries=judged.queries,
+        lengths=judged.lengths,
+        query=found.query[kept],
+        rank=found.rank[kept],
+        tie_first=first[kept],
+        tie_last=last[kept],
+        documents=[decode_id(one) for one in ids],
+        grade=found.grade[kept],
+        depth=depth,
+    )

@@ -352,20 +352,22 @@ def _measured(
         )
     found = [measure.measured_pair(pairs) for measure in measures if isinstance(measure, PairMeasure)]
     everyone = np.ones(pairs.n_queries, bool)
+    lengths, tied = _of_both(pairs)
     return Overlap(
-        names,
-        (_path(runs[0]), _path(runs[1])),
-        pairs.queries,
-        measures,
-        np.column_stack([result.values for result in found]),
-        np.column_stack([everyone if result.scored is None else result.scored for result in found]),
-        pairs.only_a,
-        pairs.only_b,
-        pairs.common,
-        *_of_both(pairs),
-        pairs.ties,
-        duplicates,
-        tuple(inputs),
+        names=names,
+        paths=(_path(runs[0]), _path(runs[1])),
+        queries=pairs.queries,
+        measures=measures,
+        values=np.column_stack([result.values for result in found]),
+        scored=np.column_stack([everyone if result.scored is None else result.scored for result in found]),
+        only_a=pairs.only_a,
+        only_b=pairs.only_b,
+        common=pairs.common,
+        lengths=lengths,
+        tied=tied,
+        ties=pairs.ties,
+        duplicates=duplicates,
+        inputs=tuple(inputs),
     )
 
 

@@ -37,20 +37,20 @@ def merged(one: Evaluation, other: Evaluation) -> Evaluation:
         advice = "; give each part the judgments of its own queries, or take a convention with missing=left-out" if together else ""
         raise IncompatibleError(f"query {min(shared)!r} is in both parts ({len(shared)} are); expected each query in one part{advice}")
     return Evaluation(
-        one.name if one.name == other.name else f"{one.name}+{other.name}",
-        [*one.queries, *other.queries],
-        one.measures,
-        np.concatenate((one.values, other.values)),
-        np.concatenate((one.scored, other.scored)),
-        one.coverage.plus(other.coverage, shared_judgments=together),
-        replace(
+        name=one.name if one.name == other.name else f"{one.name}+{other.name}",
+        queries=[*one.queries, *other.queries],
+        measures=one.measures,
+        values=np.concatenate((one.values, other.values)),
+        scored=np.concatenate((one.scored, other.scored)),
+        coverage=one.coverage.plus(other.coverage, shared_judgments=together),
+        provenance=replace(
             one.provenance,
             inputs=(*one.provenance.inputs, *(i for i in other.provenance.inputs if i not in one.provenance.inputs)),
             judgments=ours if together else added(ours, theirs),
             labels=one.provenance.labels if together else merged_labels(one.provenance.labels, other.provenance.labels),
         ),
-        one.path,
-        {text: [*one.texts.get(text, ()), *other.texts.get(text, ())] for text in {**one.texts, **other.texts}},
+        path=one.path,
+        texts={text: [*one.texts.get(text, ()), *other.texts.get(text, ())] for text in {**one.texts, **other.texts}},
     )
 
 
@@ -111,7 +111,17 @@ def evaluate_part(
         labels=qrels.labels,
     )
     texts = {str(measures[place]): words for place, words in measured.texts.items()}
-    return Evaluation(run.name, judged.queries, tuple(measures), measured.values, measured.scored, coverage, provenance, "", texts)
+    return Evaluation(
+        name=run.name,
+        queries=judged.queries,
+        measures=tuple(measures),
+        values=measured.values,
+        scored=measured.scored,
+        coverage=coverage,
+        provenance=provenance,
+        path="",
+        texts=texts,
+    )
 
 
 def warn_of_whole(evaluation: Evaluation) -> None:

@@ -124,10 +124,20 @@ def read_log(path: Paths, *, columns: Mapping[str, str] | None = None, cohorts: 
     """
     found = read_columns(path, COHORT_LOG if cohorts else SHOWN, columns=columns, tell=tell)
     return LogRows(
-        found["session"], found["query"], found["document"], found["rank"], found["click"], found.get("user"), found.get("propensity"),
-        found.get("action"), found.get("dwell"), found.get("time"), found.get("cohort"), found.get("covariate"),
-        found.get("period"),
-    )  # fmt: skip
+        session=found["session"],
+        query=found["query"],
+        document=found["document"],
+        rank=found["rank"],
+        click=found["click"],
+        user=found.get("user"),
+        propensity=found.get("propensity"),
+        action=found.get("action"),
+        dwell=found.get("dwell"),
+        time=found.get("time"),
+        cohort=found.get("cohort"),
+        covariate=found.get("covariate"),
+        period=found.get("period"),
+    )
 
 
 def log_columns(text: str, fields: Sequence[LogField], option: str = "--columns") -> dict[str, str] | None:

@@ -91,7 +91,16 @@ class EvaluationJournal:
             judgments=line["judgments"],
             labels=None if labels is None else Labels(**labels),
         )
-        return Evaluation(name, line["queries"], measures, values, scored, coverage, provenance, path)
+        return Evaluation(
+            name=name,
+            queries=line["queries"],
+            measures=measures,
+            values=values,
+            scored=scored,
+            coverage=coverage,
+            provenance=provenance,
+            path=path,
+        )
 
     def add(self, path: str, evaluation: Evaluation) -> None:
         """Keep the values of a file, unless it changed since it was looked for."""

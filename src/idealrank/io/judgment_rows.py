@@ -90,14 +90,14 @@ def sheet_of(rows: list[JudgmentRow], *, texts_are_ids: bool = False, left: dict
     True
     """
     return JudgmentSheet(
-        iter(rows),
-        list(dict.fromkeys(name for row in rows for name in row.values)),
-        sorted({number for row in rows for number in row.features}),
-        any(row.assessor for row in rows),
-        any(row.query_text for row in rows),
-        any(row.text for row in rows),
-        texts_are_ids,
-        left or {},
+        rows=iter(rows),
+        columns=list(dict.fromkeys(name for row in rows for name in row.values)),
+        features=sorted({number for row in rows for number in row.features}),
+        has_assessors=any(row.assessor for row in rows),
+        has_query_texts=any(row.query_text for row in rows),
+        has_texts=any(row.text for row in rows),
+        texts_are_ids=texts_are_ids,
+        left=left or {},
     )
 
 

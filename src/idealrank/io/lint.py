@@ -179,8 +179,11 @@ def _earlier(detail: bytes, report: Report, path: str) -> str:
 
 
 def _no_data(report: Report) -> Complaint:
-    what, severity = ("judgments", "error") if report.table == "qrels" else ("results", "warning")
-    return Complaint("no-data", ", ".join(report.paths), 0, f"no {what}", "at least one", "", severity)  # type: ignore[arg-type]
+    what = "judgments" if report.table == "qrels" else "results"
+    severity: Severity = "error" if report.table == "qrels" else "warning"
+    return Complaint(
+        kind="no-data", path=", ".join(report.paths), line=0, found=f"no {what}", expected="at least one", hint="", severity=severity
+    )
 
 
 def _lint_parts(parts: Sequence[Rows | Blocks], report: Report) -> None:

@@ -178,7 +178,15 @@ def alt_test(
     tested = tuple(AnnotatorTest(*row, rejected=bool(one)) for row, one in zip(rows, rejected, strict=True))
     rate = float(rejected.mean())
     n_dropped = int((~usable & ((~np.isnan(given)).any(axis=1) | ~np.isnan(model))).sum())
-    return AltTest(rate, rate >= 0.5, float(np.mean([one.advantage for one in tested])), tested, skipped, n_dropped, epsilon)
+    return AltTest(
+        winning_rate=rate,
+        passed=rate >= 0.5,
+        advantage=float(np.mean([one.advantage for one in tested])),
+        annotators=tested,
+        skipped=skipped,
+        n_dropped=n_dropped,
+        epsilon=epsilon,
+    )
 
 
 def _wins(given: FloatArray, model: FloatArray, place: int, scoring: Scoring) -> tuple[BoolArray, BoolArray]:

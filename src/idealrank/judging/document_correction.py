@@ -189,10 +189,22 @@ def correct_documents(
     # All documents leave no error: the variance falls with 1/n - 1/size.
     effective = 1 / (1 / size + (own / without) ** 2 * (1 / n - 1 / size)) if without > 0 else float(n)
     return CorrectedDocuments(
-        str(parse_measure(measure)), value, error, (value - reach, value + reach), judge_value, alone.value(), human_error, effective,
-        sample.n_labelled, sample.judge.size, sample.n_queries, df, confidence, boot,
-        "ratio of sums" if has_ideal(options) else "mean",
-    )  # fmt: skip
+        measure=str(parse_measure(measure)),
+        estimate=value,
+        standard_error=error,
+        interval=(value - reach, value + reach),
+        judge_estimate=judge_value,
+        human_estimate=alone.value(),
+        human_error=human_error,
+        effective_labels=effective,
+        n_labelled=sample.n_labelled,
+        n_documents=sample.judge.size,
+        n_queries=sample.n_queries,
+        df=df,
+        confidence=confidence,
+        bootstrap_error=boot,
+        target="ratio of sums" if has_ideal(options) else "mean",
+    )
 
 
 def _check_measure(measure: object, convention: Convention) -> "DCG | NDCG":

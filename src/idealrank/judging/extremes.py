@@ -175,7 +175,7 @@ class Problem:
             constant += sign * one.total[row]
         # The ideal of a returned list holds no document of another run.
         inside = np.ones(self.free.query.size, np.bool_) if fractions[0].shared else self.free.returned_by(next(iter(sides)))
-        return _Program(constant, weight, inside, fractions[0], rows[0], first, solvable)
+        return _Program(constant=constant, weight=weight, inside=inside, fraction=fractions[0], row=rows[0], ideal=first, solvable=solvable)
 
     def _with_few_grades(self, queries: BoolArray) -> Iterator[BoolArray]:
         """All queries at once if they have few different grades, else one by one."""
@@ -205,9 +205,14 @@ class Problem:
         ideal = ideal[of_known[ideal] >= 0]
         kept = queries[self.free.query] & program.inside
         quotients = Quotients(
-            program.constant[queries], code[self.free.query[kept]], program.weight[kept], gains, of_known[ideal],
-            known_gains[ideal], program.ideal[queries],
-        )  # fmt: skip
+            constant=program.constant[queries],
+            query=code[self.free.query[kept]],
+            weight=program.weight[kept],
+            levels=gains,
+            known_query=of_known[ideal],
+            known_gain=known_gains[ideal],
+            ideal=program.ideal[queries],
+        )
         chosen = self._all(grades[0])
         trial.one(queries, chosen)
         for levels in (quotients.highest(), quotients.lowest()):

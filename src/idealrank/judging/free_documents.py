@@ -212,7 +212,19 @@ class _Layout(NamedTuple):
         counters = base.alignments
         n_judged = counters.judged[codes] + np.bincount(places.copy, minlength=copies.size)
         alignments = Alignments(counters.tied[codes], counters.duplicates[codes], n_judged * 0, n_judged, counters.straddling[codes])
-        return cls(base, copies, codes, hits, known.row, free, order, judged.row, of_copy[by_copy], by_copy, alignments)
+        return cls(
+            base=base,
+            copies=copies,
+            codes=codes,
+            hits=hits,
+            known=known.row,
+            free=free,
+            order=order,
+            judged=judged.row,
+            of_copy=of_copy[by_copy],
+            by_copy=by_copy,
+            alignments=alignments,
+        )
 
     def with_grades(self, grades: FloatArray) -> Judged:
         """The lists with grades given to the free documents, copy after copy."""

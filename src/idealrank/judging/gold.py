@@ -200,7 +200,11 @@ def gold_accuracy(
         interval = _interval(right[known], None if codes is None else codes[known], confidence)
         bias = float((grades - truth)[known].mean()) if n else math.nan
         chart = () if labels is None else _chart(known, right, labels)
-        found.append(AssessorAccuracy(name, n, n_right, n_right / n if n else math.nan, interval, bias, chart))
+        found.append(
+            AssessorAccuracy(
+                assessor=name, n=n, n_right=n_right, accuracy=n_right / n if n else math.nan, interval=interval, bias=bias, batches=chart
+            )
+        )
     return GoldReport(tuple(found), _questions(given, truth), confidence, math.nan if target is None else target)
 
 

@@ -178,7 +178,16 @@ def agreement(
     ends = (float(value - reach), float(min(value + reach, 1.0)))
     if math.isnan(error) or math.isnan(value):
         ends = (math.nan, math.nan)
-    return Agreement(statistic, float(value), float(error), ends, confidence, n_units, n_clusters, variance)
+    return Agreement(
+        statistic=statistic,
+        value=float(value),
+        standard_error=float(error),
+        interval=ends,
+        confidence=confidence,
+        n_units=n_units,
+        n_clusters=n_clusters,
+        variance=variance,
+    )
 
 
 def _check_options(statistic: Statistic, level: Level | None, weights: Weights | None) -> None:

@@ -124,7 +124,7 @@ class Frontier:
         levels = np.unique(np.append(whole, top))
         nearest = None if known is None else np.abs(levels - known[:, None]).argmin(axis=1)
         tried = np.tile(levels, (given.size, 1)) if nearest is None else levels[nearest][:, None]
-        return cls(states, grades, levels, tried, np.isnan(given), given, sight, seed)
+        return cls(states=states, grades=grades, levels=levels, tried=tried, is_open=np.isnan(given), given=given, sight=sight, seed=seed)
 
     @property
     def pool(self) -> PooledDocuments:

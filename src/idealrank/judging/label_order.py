@@ -377,16 +377,32 @@ def next_labels(
     pool = frontier.pool
     labels = tuple(
         NextLabel(
-            place, pool.query_ids[int(pool.query[row])], pool.documents[int(row)],
-            int(pool.rank_a[row]) or None, int(pool.rank_b[row]) or None,
-            float(worth[row]), order.reason(frontier, row, float(worth[row])),
+            priority=place, query=pool.query_ids[int(pool.query[row])], document=pool.documents[int(row)],
+            rank_a=int(pool.rank_a[row]) or None, rank_b=int(pool.rank_b[row]) or None,
+            worth=float(worth[row]), reason=order.reason(frontier, row, float(worth[row])),
         )
         for place, row in enumerate(chosen.tolist(), 1)
     )  # fmt: skip
     return NextLabels(
-        str(made), states.names[0], states.names[1], strategy, pool.depth, states.max_grade, under, labels, frontier.n_queries, len(pool),
-        int(frontier.is_open.sum()), low, value, high, frontier.settled, test, label_kind=table.labels.kind, stop=stop,
-    )  # fmt: skip
+        measure=str(made),
+        a=states.names[0],
+        b=states.names[1],
+        strategy=strategy,
+        depth=pool.depth,
+        max_grade=states.max_grade,
+        convention=under,
+        labels=labels,
+        n_queries=frontier.n_queries,
+        n_pooled=len(pool),
+        n_open=int(frontier.is_open.sum()),
+        low=low,
+        value=value,
+        high=high,
+        settled=frontier.settled,
+        test=test,
+        label_kind=table.labels.kind,
+        stop=stop,
+    )
 
 
 def _n_chosen(budget: int | None, stop: LabelStop | None) -> int:

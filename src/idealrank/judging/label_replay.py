@@ -214,9 +214,19 @@ def replay_labels(
         if strategy == "queries":
             curves.append(replay.by_test(n_tests, difference, alpha))
     return LabelReplay(
-        str(made), states.names[0], states.names[1], states.pool.depth, states.max_grade, values.size, len(states.pool), n_unjudged,
-        difference, alpha, tuple(curves), under,
-    )  # fmt: skip
+        measure=str(made),
+        a=states.names[0],
+        b=states.names[1],
+        depth=states.pool.depth,
+        max_grade=states.max_grade,
+        n_queries=values.size,
+        n_pooled=len(states.pool),
+        n_unjudged=n_unjudged,
+        difference=difference,
+        alpha=alpha,
+        curves=tuple(curves),
+        convention=under,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,7 +270,7 @@ class _Replay:
             needed[place] = sizes[order[: found.stopped_at]].sum()
             right[place] = found.stopped_at is None or found.sign == np.sign(difference)
         empty = np.empty(0)
-        return LabelCurve("queries", "test", needed, right, empty, empty, empty)
+        return LabelCurve(strategy="queries", stop="test", needed=needed, right=right, low=empty, value=empty, high=empty)
 
     def _path(self, order: LabelOrder, seed: int, known: FloatArray | None) -> FloatArray:
         """Mean bounds after each label, shape (n_labels + 1, 3)."""

@@ -221,7 +221,16 @@ class DifferenceStates:
         grades = _grades(pool, shown, qrels, None if lists_change else made.ideal_size)
         given = np.array([grade for one in grades.values() for grade in one.values()], np.float64)
         documents = Qrels({query: dict.fromkeys(one, 0.0) for query, one in grades.items()}, name=qrels.name)
-        return cls(pool, measure, convention, max_grade, runs, (by_query[0], by_query[1]), documents, given)
+        return cls(
+            pool=pool,
+            measure=measure,
+            convention=convention,
+            max_grade=max_grade,
+            runs=runs,
+            lists=(by_query[0], by_query[1]),
+            documents=documents,
+            given=given,
+        )
 
     @property
     def names(self) -> tuple[str, str]:

@@ -197,7 +197,18 @@ def reusability(
         mine = [pair for pair in own if pair in tops[name]]
         relevant = sum(grades[query][document] > 0 for query, document in mine)
         now, later = int(rank[place]), int(_ranks(values)[place])
-        rows.append(RunLeftOut(name, group[name], len(mine), relevant, float(full[place]), float(values[place]), now, later))
+        rows.append(
+            RunLeftOut(
+                run=name,
+                group=group[name],
+                unique=len(mine),
+                unique_relevant=relevant,
+                value=float(full[place]),
+                value_without=float(values[place]),
+                rank=now,
+                rank_without=later,
+            )
+        )
     kendall = float(tau(np.zeros(len(names), np.int64), full, without, 1, "b")[0]) if len(names) > 1 else float("nan")
     return Reusability(str(made), deepest, tuple(sorted(rows, key=lambda one: (one.rank, one.run))), kendall, under)
 

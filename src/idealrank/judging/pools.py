@@ -217,9 +217,19 @@ def pool(
         rows = _within(rows, int(number_option("budget", budget, 1, 1e12)))
     columns = list(zip(*rows, strict=True))
     code, best = (np.array(columns[place], np.int64) for place in (0, 2))
-    drawn = _drawn(wanted, code, columns[1], best, parts, seed)
+    stratum, probability, sampled = _drawn(wanted, code, columns[1], best, parts, seed)
     return Pool(
-        wanted, code, list(columns[1]), best, np.array(columns[3], np.int64), np.array(columns[4], np.float64), *drawn, order, deepest
+        query_ids=wanted,
+        query=code,
+        documents=list(columns[1]),
+        best_rank=best,
+        n_runs=np.array(columns[3], np.int64),
+        score=np.array(columns[4], np.float64),
+        stratum=stratum,
+        probability=probability,
+        sampled=sampled,
+        order=order,
+        depth=deepest,
     )
 
 

@@ -128,7 +128,17 @@ def corrected_share(
     else:
         error, ends = _smoothed(sums, z_quantile(confidence))
     low, high = np.clip(ends, 0, 1).tolist()
-    return CorrectedShare(float(np.clip(estimate, 0, 1)), float(error), (low, high), p, q0, q1, y.size, other.size, confidence)
+    return CorrectedShare(
+        estimate=float(np.clip(estimate, 0, 1)),
+        standard_error=float(error),
+        interval=(low, high),
+        judge_share=p,
+        specificity=q0,
+        sensitivity=q1,
+        n_calibration=y.size,
+        n_judge_only=other.size,
+        confidence=confidence,
+    )
 
 
 def _labels(name: str, given: npt.ArrayLike) -> FloatArray:

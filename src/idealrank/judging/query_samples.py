@@ -274,7 +274,15 @@ def sample_queries(
         shown.append(QueryStratum(name, len(queries), int(picked.sum()), float(volume.sum()) / total))
     columns = list(zip(*drawn, strict=True))
     requests, chances = np.array(columns[2], np.float64), np.array(columns[3], np.float64)
-    return QuerySample(columns[0], columns[1], requests, chances, requests / chances, tuple(shown), total)
+    return QuerySample(
+        query_ids=columns[0],
+        stratum=columns[1],
+        traffic=requests,
+        probability=chances,
+        weight=requests / chances,
+        strata=tuple(shown),
+        traffic_total=total,
+    )
 
 
 def _check_traffic(traffic: Mapping[str, float], named: Mapping[str, str], take: Mapping[str, int]) -> None:

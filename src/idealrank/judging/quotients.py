@@ -89,8 +89,14 @@ class Quotients(NamedTuple):
     def lowest(self) -> IntArray:
         """Level of each document at which the quotient of its query is lowest, shape (n_documents,)."""
         return Quotients(
-            -self.constant, self.query, -self.weight, self.levels, self.known_query, self.known_gain, self.ideal
-        ).highest()  # fmt: skip
+            constant=-self.constant,
+            query=self.query,
+            weight=-self.weight,
+            levels=self.levels,
+            known_query=self.known_query,
+            known_gain=self.known_gain,
+            ideal=self.ideal,
+        ).highest()
 
     def _stretches(self) -> Iterator[tuple[int, int]]:
         """Queries that fit into one table, from and to."""
@@ -108,9 +114,14 @@ class Quotients(NamedTuple):
         rows = slice(*np.searchsorted(self.query, [begin, end]).tolist())
         known = slice(*np.searchsorted(self.known_query, [begin, end]).tolist())
         return Quotients(
-            self.constant[begin:end], self.query[rows] - begin, self.weight[rows], self.levels, self.known_query[known] - begin,
-            self.known_gain[known], self.ideal[begin:end],
-        )  # fmt: skip
+            constant=self.constant[begin:end],
+            query=self.query[rows] - begin,
+            weight=self.weight[rows],
+            levels=self.levels,
+            known_query=self.known_query[known] - begin,
+            known_gain=self.known_gain[known],
+            ideal=self.ideal[begin:end],
+        )
 
     def _levels(self) -> IntArray:
         """Levels of all queries in one table."""

@@ -383,9 +383,9 @@ def agreement_report(
         )
     names = {str(one): one.of(table.grades, of_pair, categories, confidence) for one in coefficients}
     return AgreementReport(
-        table.raters, int((n_graded > 0).sum()), int((n_graded > 1).sum()), names,
-        agreement_by_grade(table.grades, categories=categories),
-        agreement_by_rater(table.grades, raters=table.raters, categories=categories),
-        agreement_by_cluster(table.grades, np.array(table.queries, object), categories=categories),
-        dict(table.outside), of_pair is not None,
+        raters=table.raters, n_pairs=int((n_graded > 0).sum()), n_shared=int((n_graded > 1).sum()), coefficients=names,
+        grades=agreement_by_grade(table.grades, categories=categories),
+        by_rater=agreement_by_rater(table.grades, raters=table.raters, categories=categories),
+        by_query=agreement_by_cluster(table.grades, np.array(table.queries, object), categories=categories),
+        outside=dict(table.outside), clustered=of_pair is not None,
     )  # fmt: skip

@@ -361,8 +361,8 @@ def sampled_estimate(
     name = f"DCG@{cutoff}" if measure == "DCG" and cutoff is not None else measure
     title = sides[0].name if against is None else f"{sides[0].name} - {sides[1].name}"
     return SampledEstimate(
-        title, name, tuple(sample.queries), values, interval,
-        None if variance is None else float(np.sqrt(sum(variance)) / values.size), shortfall,
+        run=title, measure=name, query_ids=tuple(sample.queries), values=values, interval=interval,
+        sampling_se=None if variance is None else float(np.sqrt(sum(variance)) / values.size), shortfall=shortfall,
     )  # fmt: skip
 
 

@@ -170,9 +170,22 @@ def system_orders(
     at_top = sum(bool({a, b} & top) for a, b in swapped)
     kendall = float(tau(np.zeros(len(names), np.int64), first, second, 1, "b")[0])
     return SystemOrders(
-        names, str(parse_measure(measure)), first, second, tables[0], tables[1], kendall, tau_ap(first, second), len(swapped), at_top,
-        n_top, names[int(first.argmax())], names[int(second.argmax())], verdict_changes(*tables, alpha=alpha), _worth(*tables),
-    )  # fmt: skip
+        systems=names,
+        measure=str(parse_measure(measure)),
+        human=first,
+        judge=second,
+        per_query_human=tables[0],
+        per_query_judge=tables[1],
+        tau=kendall,
+        tau_ap=tau_ap(first, second),
+        swapped=len(swapped),
+        swapped_at_top=at_top,
+        n_top=n_top,
+        best_human=names[int(first.argmax())],
+        best_judge=names[int(second.argmax())],
+        verdicts=verdict_changes(*tables, alpha=alpha),
+        worth=_worth(*tables),
+    )
 
 
 def _values(

@@ -254,7 +254,15 @@ class _Cases:
                     shares.append(1 / len(known[query]))
         tops = [max((score for _, score in _ranked(listed, query, convention, cutoff)), default=-math.inf) for query in declared]
         left_out = sum(not documents for query, documents in known.items() if query not in set(declared))
-        return cls(answerable, declared, left_out, np.array(codes, np.int64), np.array(scores), np.array(shares), np.array(tops))
+        return cls(
+            answerable=answerable,
+            unanswerable=declared,
+            left_out=left_out,
+            query=np.array(codes, np.int64),
+            score=np.array(scores),
+            share=np.array(shares),
+            top=np.array(tops),
+        )
 
     @property
     def n_answerable(self) -> int:

@@ -170,15 +170,19 @@ def policy_of(top: Section, usual: SearchPolicy | None = None) -> SearchPolicy:
     if timeout == 0:
         raise top.error("timeout", "0", "a number above 0 (seconds)")
     return SearchPolicy(
-        top.number("limit", usual.limit), top.number("concurrency", usual.concurrency), rate, timeout,
-        top.number("retries", usual.retries, least=0), top.amount("backoff", usual.backoff, most=LONGEST_TIMEOUT, unit="seconds"),
-        BreakerPolicy(
+        limit=top.number("limit", usual.limit),
+        concurrency=top.number("concurrency", usual.concurrency),
+        rate=rate,
+        timeout=timeout,
+        retries=top.number("retries", usual.retries, least=0),
+        backoff=top.amount("backoff", usual.backoff, most=LONGEST_TIMEOUT, unit="seconds"),
+        breaker=BreakerPolicy(
             breaker.number("failures", usual.breaker.failures),
             breaker.amount("pause", usual.breaker.pause, most=LONGEST_TIMEOUT, unit="seconds"),
             breaker.number("probes", usual.breaker.probes),
         ),
-        top.number("seed", usual.seed, least=0),
-    )  # fmt: skip
+        seed=top.number("seed", usual.seed, least=0),
+    )
 
 
 def backends_of(top: Section) -> dict[str, Section]:

@@ -135,7 +135,17 @@ class Tied:
         query, gains = hits.query[starts], gains_of(gain, hits.grade)
         of_group = np.add.reduceat(gains, starts) if starts.size else np.zeros(0)
         size = last[starts] - first[starts] + 1
-        return cls(query, first[starts] - 1, size, relevant, seen, of_group, sums_before(query, of_group), gains, starts)
+        return cls(
+            query=query,
+            above=first[starts] - 1,
+            size=size,
+            relevant=relevant,
+            seen=seen,
+            gain=of_group,
+            gain_seen=sums_before(query, of_group),
+            gains=gains,
+            starts=starts,
+        )
 
     def weighed(self, judged: Judged, weight: FloatArray, limit: IntArray, ideal: IdealGain) -> FloatArray:
         """Mean over all orders of the sum of weight x blended ratio of the relevant documents down to a limit.

@@ -123,9 +123,9 @@ class DifferenceSums:
         gap = other.difference - self.difference if self.n and other.n else 0.0
         draws: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in DRAWS}
         return DifferenceSums(
-            both, self.total_a + other.total_a, self.total_b + other.total_b, self.total + other.total,
-            self.squares + other.squares + (gap * gap * self.n * other.n / both if both else 0.0),
-            self.wins + other.wins, self.losses + other.losses, seed=self.seed, **draws,
+            n=both, total_a=self.total_a + other.total_a, total_b=self.total_b + other.total_b, total=self.total + other.total,
+            squares=self.squares + other.squares + (gap * gap * self.n * other.n / both if both else 0.0),
+            wins=self.wins + other.wins, losses=self.losses + other.losses, seed=self.seed, **draws,
         )  # fmt: skip
 
     @property
@@ -248,18 +248,18 @@ def sums_of_columns(queries: Sequence[str], a: FloatArray, b: FloatArray, *, n_d
         total = math.fsum(own.tolist())
         found.append(
             DifferenceSums(
-                own.size,
-                math.fsum(before[:, column].tolist()),
-                math.fsum(after[:, column].tolist()),
-                total,
-                float(np.square(own - total / own.size).sum()) if own.size else 0.0,
-                int((own > 0).sum()),
-                int((own < 0).sum()),
-                flipped[column],
-                signed[column],
-                weighted[column],
-                weights[column],
-                seed,
+                n=own.size,
+                total_a=math.fsum(before[:, column].tolist()),
+                total_b=math.fsum(after[:, column].tolist()),
+                total=total,
+                squares=float(np.square(own - total / own.size).sum()) if own.size else 0.0,
+                wins=int((own > 0).sum()),
+                losses=int((own < 0).sum()),
+                flipped=flipped[column],
+                signs=signed[column],
+                weighted=weighted[column],
+                weights=weights[column],
+                seed=seed,
             )
         )
     return found

@@ -158,7 +158,16 @@ def swap_rates(
     used = int(np.flatnonzero(comparisons)[-1]) + 1
     seen, swapped = counted.sum(axis=2)
     rate = float(swaps.sum() / comparisons.sum())
-    return SwapRates(half, count, width, comparisons[:used], swaps[:used], errors[:used], rate, _ratio_error(swapped, seen))
+    return SwapRates(
+        size=half,
+        trials=count,
+        width=width,
+        comparisons=comparisons[:used],
+        swaps=swaps[:used],
+        standard_errors=errors[:used],
+        rate=rate,
+        standard_error=_ratio_error(swapped, seen),
+    )
 
 
 class _Halves(NamedTuple):

@@ -150,10 +150,15 @@ def _with_seeds(table: FloatArray) -> VarianceComponents:
 
 
 def _components(sizes: tuple[int, int, int], raw: dict[str, float], mean_squares: tuple[float, ...]) -> VarianceComponents:
-    names = ("systems", "queries", "interaction", "seeds", "residual")
-    systems, queries, interaction, seeds, residual = (max(raw.get(name, 0.0), 0.0) for name in names)
-    below = tuple(name for name, value in raw.items() if value < 0)
-    return VarianceComponents(*sizes, systems, queries, interaction, seeds, residual, mean_squares, below)
+    n_queries, n_systems, n_seeds = sizes
+    return VarianceComponents(
+        n_queries=n_queries,
+        n_systems=n_systems,
+        n_seeds=n_seeds,
+        **{name: max(raw.get(name, 0.0), 0.0) for name in ("systems", "queries", "interaction", "seeds", "residual")},
+        mean_squares=mean_squares,
+        truncated=tuple(name for name, value in raw.items() if value < 0),
+    )
 
 
 @dataclass(frozen=True)

@@ -234,7 +234,18 @@ def tukey_hsd(values: Any, *, level: float = 0.95, design: Design | None = None)
     same = np.unique(table, axis=1, return_inverse=True)[1].reshape(-1)
     width = np.where(same == same[:, None], 0.0, critical * error)
     p[same == same[:, None]] = 1.0
-    return HSD(n, level, means, mean_square, degrees, critical, difference, p, difference - width, difference + width)
+    return HSD(
+        n_queries=n,
+        level=level,
+        means=means,
+        mean_square=mean_square,
+        degrees=degrees,
+        critical=critical,
+        difference=difference,
+        p=p,
+        low=difference - width,
+        high=difference + width,
+    )
 
 
 def _p_values(difference: FloatArray, error: float, runs: int, degrees: int) -> FloatArray:

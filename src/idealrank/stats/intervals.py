@@ -437,7 +437,17 @@ def _interval(given: FloatArray, largest: FloatArray | None, design: Design | No
     high = high if alternative != "greater" else np.full_like(high, np.inf)
     estimate, *bounds = (figure(part, given) for part in (found.mean, low, high))
     note = _note(found, low, high, alternative)
-    return Interval(estimate, bounds[0], bounds[1], level, method, alternative, used.n, used.n_units, note)
+    return Interval(
+        estimate=estimate,
+        low=bounds[0],
+        high=bounds[1],
+        level=level,
+        method=method,
+        alternative=alternative,
+        n=used.n,
+        n_units=used.n_units,
+        note=note,
+    )
 
 
 def _tails(level: float, alternative: str) -> Tails:

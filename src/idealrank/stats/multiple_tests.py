@@ -288,7 +288,21 @@ def simultaneous(
         low, high = 0.0 - high, 0.0 - low
     mean = design.mean(given) if mask is None else _mean_of(given, mask, design)
     as_t = np.where(reached, _as_t(critical, units), np.inf)
-    return MaxT(mean, found.p, low, high, float(as_t[-1]), as_t[:-1], level, design.n, design.n_units, draws, exact, alternative, null)
+    return MaxT(
+        difference=mean,
+        p=found.p,
+        low=low,
+        high=high,
+        critical=float(as_t[-1]),
+        critical_t=as_t[:-1],
+        level=level,
+        n=design.n,
+        n_units=design.n_units,
+        n_resamples=draws,
+        exact=exact,
+        alternative=alternative,
+        null=null,
+    )
 
 
 def max_t(
@@ -404,12 +418,12 @@ class _Tests(NamedTuple):
         one = units.weights * units.weight_unit
         if mask is None:
             weights, n_units = one[:, None], np.full(total.size, float(design.n_units))
-            sums = (np.full(total.size, one.sum()), np.full(total.size, (one**2).sum()))
+            weight, square_weight = np.full(total.size, one.sum()), np.full(total.size, (one**2).sum())
             centres = _Centres.of(units, units.weights[:, None], np.zeros(total.size, np.int64))
         else:
             weights = design.unit_totals(mask.astype(np.float64))
             n_units = np.count_nonzero(weights, axis=0).astype(np.float64)
-            sums = (weights.sum(axis=0), (weights**2).sum(axis=0))
+            weight, square_weight = weights.sum(axis=0), (weights**2).sum(axis=0)
             distinct, place = _distinct(weights)
             centres = _Centres.of(units, as_whole(distinct, unit_of(distinct)), place)
         cross = (units.totals * weights).sum(axis=0)
@@ -419,7 +433,19 @@ class _Tests(NamedTuple):
         observed = total / root
         observed[np.abs(observed) <= rounding] = 0.0
         observed = np.abs(observed) if two_sided else observed
-        return cls(units, centres, n_units, *sums, cross, squares, root, observed, rounding, two_sided)
+        return cls(
+            units=units,
+            centres=centres,
+            n_units=n_units,
+            weight=weight,
+            square_weight=square_weight,
+            cross=cross,
+            squares=squares,
+            root=root,
+            observed=observed,
+            rounding=rounding,
+            two_sided=two_sided,
+        )
 
     @property
     def differ(self) -> BoolArray:

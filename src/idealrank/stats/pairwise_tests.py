@@ -130,7 +130,9 @@ def all_pairs(
     same = runs.identical()
     p[same], low[same], high[same] = 1.0, 0.0, 0.0
     difference, p, low, high = (runs.shaped(part) for part in (runs.differences(), p, low + 0.0, high + 0.0))
-    return AllPairs(difference, p, low, high, level, runs.design.n, n_units, draws, exact)
+    return AllPairs(
+        difference=difference, p=p, low=low, high=high, level=level, n=runs.design.n, n_units=n_units, n_resamples=draws, exact=exact
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -322,7 +324,18 @@ def randomised_hsd(
     width = np.where(same, 0.0, least)
     parts = (runs.shaped(part) for part in (runs.means, difference, p, difference - width, difference + width, least))
     means, difference, p, low, high, least = parts
-    return RandomisedHSD(means, difference, p, low, high, least, level, runs.design.n, runs.design.n_units, draws)
+    return RandomisedHSD(
+        means=means,
+        difference=difference,
+        p=p,
+        low=low,
+        high=high,
+        least_difference=least,
+        level=level,
+        n=runs.design.n,
+        n_units=runs.design.n_units,
+        n_resamples=draws,
+    )
 
 
 def _ranges_of(runs: Runs, rng: RandomLike, threads: int | None) -> "Callable[[int, Callable[[FloatArray], Any]], Iterator[Any]]":

@@ -192,8 +192,20 @@ def permutation_test(
     numbers = (design.mean(columns), found.p, found.low + null, found.high + null)
     difference, p, low, high = (figure(values, first) for values in numbers)
     n_nonzero, n_draws, is_exact = (figure(values, first) for values in (units.n_nonzero, draws, exact))
-    sizes = (design.n, design.n_units)
-    return PermutationTest(difference, p, low, high, level, *sizes, n_nonzero, n_draws, is_exact, alternative, null)
+    return PermutationTest(
+        difference=difference,
+        p=p,
+        low=low,
+        high=high,
+        level=level,
+        n=design.n,
+        n_units=design.n_units,
+        n_nonzero=n_nonzero,
+        n_resamples=n_draws,
+        exact=is_exact,
+        alternative=alternative,
+        null=null,
+    )
 
 
 def _from_null(columns: FloatArray, first: FloatArray, second: FloatArray, null: float) -> FloatArray:

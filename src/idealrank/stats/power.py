@@ -103,7 +103,7 @@ def pilot(differences: Any, *, design: Design | None = None, level: float = 0.95
     sd = float(found.se[0]) * math.sqrt(values.size)
     tails = chdtri(found.df, np.array([(1 - level) / 2, (1 + level) / 2]))
     low, high = sd * np.sqrt(found.df / tails)
-    return Pilot(values.size, found.df, float(found.mean[0]), sd, float(low), float(high), level)
+    return Pilot(n=values.size, df=found.df, mean=float(found.mean[0]), sd=sd, low=float(low), high=float(high), level=level)
 
 
 def t_power(

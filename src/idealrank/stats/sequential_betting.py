@@ -110,7 +110,7 @@ def sequential_sign(values: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLi
     sign = 0
     if stopped is not None:
         sign = 1 if reached[0] == stopped else -1
-    return SequentialSign(sign, stopped, drawn.size, lowest.size, alpha, above, below)
+    return SequentialSign(sign=sign, stopped_at=stopped, n_drawn=drawn.size, n_items=lowest.size, alpha=alpha, above=above, below=below)
 
 
 def _evidence(values: FloatArray, low: FloatArray) -> FloatArray:

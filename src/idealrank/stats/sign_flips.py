@@ -372,7 +372,15 @@ class ColumnDraws(NamedTuple):
         sums, weights, more_sums, more_weights = parts
         rows = zero_weights.size
         sums, weights = np.resize(sums, rows), np.resize(weights, rows) + zero_weights  # whole repetitions: powers of two
-        return cls(sums, weights, more_sums, more_weights, float(totals.sum()), float(units.weights.sum()), float(units.step[0]))
+        return cls(
+            sums=sums,
+            weights=weights,
+            more_sums=more_sums,
+            more_weights=more_weights,
+            total=float(totals.sum()),
+            total_weight=float(units.weights.sum()),
+            step=float(units.step[0]),
+        )
 
     @property
     def n_draws(self) -> int:

@@ -139,15 +139,15 @@ class Stored:
         )
         texts, coverage = self._content("texts"), self._content("coverage")
         return Evaluation(
-            kept["name"],
-            self.queries,
-            read_measures(kept["measures"], self._whose, self._given),
-            self.all_values,
-            self.scored,
-            read_coverage(kept, self._list("missing"), {} if coverage is None else read_measure_coverage(coverage, self.queries)),
-            provenance,
-            kept["path"],
-            {} if texts is None else json.loads(texts),
+            name=kept["name"],
+            queries=self.queries,
+            measures=read_measures(kept["measures"], self._whose, self._given),
+            values=self.all_values,
+            scored=self.scored,
+            coverage=read_coverage(kept, self._list("missing"), {} if coverage is None else read_measure_coverage(coverage, self.queries)),
+            provenance=provenance,
+            path=kept["path"],
+            texts={} if texts is None else json.loads(texts),
         )
 
     @cached_property

@@ -512,7 +512,15 @@ def distinguish_many(
     run_blocks(work, runs, 1, generator_of(rng), threads=threads, progress=progress)
     source: Literal["models", "scores"] = "models" if labels is None else "scores"
     return tuple(
-        Distinguishability(pair.text, (str(names[0]), str(names[1])), source, checked, runs, level, _counts(signs[:, :, at]))
+        Distinguishability(
+            measure=pair.text,
+            names=(str(names[0]), str(names[1])),
+            source=source,
+            sizes=checked,
+            runs=runs,
+            level=level,
+            counts=_counts(signs[:, :, at]),
+        )
         for at, pair in enumerate(pairs)
     )
 

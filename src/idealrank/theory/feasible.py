@@ -284,7 +284,16 @@ def _constant(decay: Decay, growth: Growth, largest: int) -> Feasibility:
         "more certain. Average over queries, or let the cutoff grow with the list."
     )
     evidence = evidence_of(decay.discount, growth, largest) if decay.kind == "unknown" else ()
-    return Feasibility(decay.text, growth.text, "infeasible", "Theorem 10", reason, _NOISE, _EXCEPTION, evidence)
+    return Feasibility(
+        discount=decay.text,
+        cutoff=growth.text,
+        verdict="infeasible",
+        theorem="Theorem 10",
+        reason=reason,
+        distinguishes=_NOISE,
+        errata=_EXCEPTION,
+        evidence=evidence,
+    )
 
 
 def _summable(decay: Decay, growth: Growth) -> Feasibility:
@@ -293,7 +302,15 @@ def _summable(decay: Decay, growth: Growth) -> Feasibility:
         f"the discount {falls}: the weights of all ranks have a finite sum, so a few documents at the top decide for any length of the "
         "list, and their relevance is random."
     )
-    return Feasibility(decay.text, growth.text, "infeasible", "Theorem 10", reason, _NOISE, _EXCEPTION)
+    return Feasibility(
+        discount=decay.text,
+        cutoff=growth.text,
+        verdict="infeasible",
+        theorem="Theorem 10",
+        reason=reason,
+        distinguishes=_NOISE,
+        errata=_EXCEPTION,
+    )
 
 
 def _reciprocal(decay: Decay, growth: Growth) -> Feasibility:
@@ -308,7 +325,9 @@ def _reciprocal(decay: Decay, growth: Growth) -> Feasibility:
         "rankers with different probabilities of relevance at the very top, ybar(1). If these are equal, the noise stays as large as the "
         "difference (by simulation and a limit-law argument; the paper leaves this open)"
     )
-    return Feasibility(decay.text, growth.text, "borderline", theorem, reason, sees, errata)
+    return Feasibility(
+        discount=decay.text, cutoff=growth.text, verdict="borderline", theorem=theorem, reason=reason, distinguishes=sees, errata=errata
+    )
 
 
 def _power(decay: Decay, growth: Growth) -> Feasibility:
@@ -327,7 +346,9 @@ def _power(decay: Decay, growth: Growth) -> Feasibility:
         sees += "; if these are equal, differences further down vanish in the noise"
     theorem = "law of large numbers" if linear else "Theorem 11"
     errata = "The linear discount is not in the paper; over so few ranks, its weights are nearly equal." if linear else ""
-    return Feasibility(decay.text, growth.text, "borderline", theorem, reason, sees, errata)
+    return Feasibility(
+        discount=decay.text, cutoff=growth.text, verdict="borderline", theorem=theorem, reason=reason, distinguishes=sees, errata=errata
+    )
 
 
 def _linear(decay: Decay, growth: Growth) -> Feasibility:
@@ -336,7 +357,15 @@ def _linear(decay: Decay, growth: Growth) -> Feasibility:
     if growth.kind == "share":
         sees = f"rankers with different limits, from differences within {_top(growth)}"
         errata = _TOP_SHARE
-    return Feasibility(decay.text, growth.text, "feasible", "law of large numbers", reason, sees, errata)
+    return Feasibility(
+        discount=decay.text,
+        cutoff=growth.text,
+        verdict="feasible",
+        theorem="law of large numbers",
+        reason=reason,
+        distinguishes=sees,
+        errata=errata,
+    )
 
 
 def _slow(decay: Decay, growth: Growth) -> Feasibility:
@@ -354,13 +383,23 @@ def _slow(decay: Decay, growth: Growth) -> Feasibility:
         return Feasibility(decay.text, growth.text, "feasible", "Theorems 4 and 6", reason, sees)
     if logarithmic:
         sees = f"any two rankers whose ybar differ within {_top(growth)}, and no others"
-        return Feasibility(decay.text, growth.text, "feasible", "Theorem 12", reason, sees, _TOP_SHARE)
+        return Feasibility(
+            discount=decay.text,
+            cutoff=growth.text,
+            verdict="feasible",
+            theorem="Theorem 12",
+            reason=reason,
+            distinguishes=sees,
+            errata=_TOP_SHARE,
+        )
     sees = "rankers with different limits; rankers with equal limits may not be distinguished"
     if cut:
         sees = f"rankers with different limits, from differences within {_top(growth)}"
     theorem = "Theorem 13 and Theorem 8, condition 1" if cut else "Theorem 7 and Theorem 8, condition 1"
     errata = " ".join([_CONTINUITY, _CONDITION_2, *([_TOP_SHARE] if cut else [])])
-    return Feasibility(decay.text, growth.text, "feasible", theorem, reason, sees, errata)
+    return Feasibility(
+        discount=decay.text, cutoff=growth.text, verdict="feasible", theorem=theorem, reason=reason, distinguishes=sees, errata=errata
+    )
 
 
 def _top(growth: Growth) -> str:
@@ -382,4 +421,14 @@ def _unknown(decay: Decay, growth: Growth, largest: int) -> Feasibility:
     sees = "unknown; choose log2, log(b), jarvelin(b) or zipf(b) with b < 1 to know"
     if growth.kind == "power":
         sees = "at most rankers with different probabilities of relevance at the very top, ybar(1)"
-    return Feasibility(decay.text, growth.text, "undecided", "", reason, sees, "", evidence, guess)
+    return Feasibility(
+        discount=decay.text,
+        cutoff=growth.text,
+        verdict="undecided",
+        theorem="",
+        reason=reason,
+        distinguishes=sees,
+        errata="",
+        evidence=evidence,
+        resembles=guess,
+    )

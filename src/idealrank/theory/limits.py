@@ -396,5 +396,12 @@ def limit(
     value = value_of(model, decay, growth)
     rate = rate_of(model, decay, growth, value)
     return Limit(
-        value, statement.theorem, statement.sentences(model), rate.sentence, rate.constant, decay.text, growth.text, statement.stated
+        value=value,
+        theorem=statement.theorem,
+        conditions=statement.sentences(model),
+        rate=rate.sentence,
+        rate_constant=rate.constant,
+        discount=decay.text,
+        cutoff=growth.text,
+        stated=statement.stated,
     )

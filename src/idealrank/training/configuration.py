@@ -188,7 +188,17 @@ class TrainingConfig:
         seeds = tuple(top.numbers("seeds", least=0)) if top.has("seeds") else (top.number("seed", 0, least=0),)
         if not seeds or len(set(seeds)) != len(seeds):
             raise top.error("seeds", str(list(seeds)), "one or more different whole numbers")
-        found = cls(data, model, objective, evaluation, seeds, top.text("output", "training") or "training", bias, network, loss)
+        found = cls(
+            data=data,
+            model=model,
+            objective=objective,
+            evaluation=evaluation,
+            seeds=seeds,
+            output=top.text("output", "training") or "training",
+            bias=bias,
+            network=network,
+            loss=loss,
+        )
         _refuse_clicks_without_objective(top.section("data"), found)
         return found
 
@@ -278,10 +288,17 @@ def _data(section: Section) -> DataSection:
     if train is None:
         raise section.error("train", "nothing", "the file to train on, LETOR, SVMlight or Parquet")
     found = DataSection(
-        train, section.text("valid", None), section.text("test", None), section.share("valid_share"), section.share("test_share"),
-        section.text("label", "label") or "label", section.text("qid", "qid") or "qid", section.texts("features"),
-        section.text("propensity", None), section.text("position", None),
-    )  # fmt: skip
+        train=train,
+        valid=section.text("valid", None),
+        test=section.text("test", None),
+        valid_share=section.share("valid_share"),
+        test_share=section.share("test_share"),
+        label=section.text("label", "label") or "label",
+        qid=section.text("qid", "qid") or "qid",
+        features=section.texts("features"),
+        propensity=section.text("propensity", None),
+        position=section.text("position", None),
+    )
     if found.propensity is not None and found.position is not None:
         raise section.error("propensity", f"{found.propensity}, and position, too", "one of them, since positions estimate propensities")
     used = [found.label, found.qid, *filter(None, (found.propensity, found.position)), *found.features]

@@ -143,9 +143,14 @@ def best_of(
     alpha = (1 - level) / pairs
     found = difference_interval(np.zeros_like(differences), differences, level=1 - alpha)
     return BestOf(
-        tuple(listed[place] for place in order), {listed[place]: float(means[place]) for place in order}, table.shape[0], margin,
-        (float(found.low), float(found.high)), sign * _optimism(sign * table, n_resamples, generator_of(rng)), level,
-    )  # fmt: skip
+        names=tuple(listed[place] for place in order),
+        means={listed[place]: float(means[place]) for place in order},
+        n_queries=table.shape[0],
+        margin=margin,
+        interval=(float(found.low), float(found.high)),
+        optimism=sign * _optimism(sign * table, n_resamples, generator_of(rng)),
+        level=level,
+    )
 
 
 def _refuse_missing(table: FloatArray, names: Sequence[str]) -> None:

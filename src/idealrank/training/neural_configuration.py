@@ -116,16 +116,16 @@ class NetworkSection:
         if len(hidden) > _MOST_LAYERS or max(hidden, default=1) > _MOST_UNITS:
             raise section.error("hidden", str(list(hidden)), f"at most {_MOST_LAYERS} layers of at most {_MOST_UNITS:,} units")
         return cls(
-            hidden,
-            section.choice("activation", _ACTIVATIONS),
-            section.amount("dropout", cls.dropout, most=0.95),
-            section.choice("normalisation", ("none", "layer", "batch")),
-            section.choice("transform", ("standardise", "log1p", "log1p-standardise", "none")),
-            section.choice("optimiser", ("adamw", "adam")),
-            section.amount("learning_rate", cls.learning_rate, least=1e-12, most=1000),
-            section.amount("weight_decay", cls.weight_decay, most=1000),
-            _number(section, "batch", cls.batch),
-            _number(section, "threads", cls.threads, most=1024),
+            hidden=hidden,
+            activation=section.choice("activation", _ACTIVATIONS),
+            dropout=section.amount("dropout", cls.dropout, most=0.95),
+            normalisation=section.choice("normalisation", ("none", "layer", "batch")),
+            transform=section.choice("transform", ("standardise", "log1p", "log1p-standardise", "none")),
+            optimiser=section.choice("optimiser", ("adamw", "adam")),
+            learning_rate=section.amount("learning_rate", cls.learning_rate, least=1e-12, most=1000),
+            weight_decay=section.amount("weight_decay", cls.weight_decay, most=1000),
+            batch=_number(section, "batch", cls.batch),
+            threads=_number(section, "threads", cls.threads, most=1024),
         )
 
 

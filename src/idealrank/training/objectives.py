@@ -163,7 +163,7 @@ class LambdaObjective:
         factors = [None if given is None else row_numbers(name, given, grades.size) for name, given in (("up", up), ("down", down))]
         if self.measure == "nDCG" and self.beyond == "zero" and self.cutoff is not None:
             weights[self.cutoff :] = 0.0
-        return LambdaLists(self, gains, bounds, weights, scale, factors[0], factors[1])
+        return LambdaLists(objective=self, gains=gains, offsets=bounds, weights=weights, scale=scale, up=factors[0], down=factors[1])
 
     def _gains(self, grades: FloatArray) -> FloatArray:
         if self.measure in ("AP", "RR"):
@@ -275,7 +275,7 @@ class LambdaLists:
         _check_type(dtype)
         slope, bend = np.empty(given.size, dtype), np.empty(given.size, dtype)
         _kernel.lambda_gradients(
-            self.gains, given, self.offsets, self.weights, self.scale, slope, bend,
+            gains=self.gains, scores=given, offsets=self.offsets, weights=self.weights, scale=self.scale, gradients=slope, hessians=bend,
             swap=self.objective.swap, truncation=self.objective.levels or 0, sigma=float(self.objective.sigma),
             damped=self.objective.is_damped, up=self.up, down=self.down, threads=thread_count(threads),
         )  # fmt: skip

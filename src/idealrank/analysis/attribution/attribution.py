@@ -365,11 +365,26 @@ def attribute(
     mean_a, mean_b = (aggregate(resolved, values[:, side], everything) for side in (0, 1))
     rest = _without_dust(rest, values)
     return Attribution(
-        run_a.name, run_b.name, str(asked), str(resolved), convention, split, len(ids), mean_a, mean_b, mean_b - mean_a, excluded,
-        _queries(ids, values, rest, sides, places, resolved.direction),
-        _moves(documents, rest, scale, mean_b - mean_a),
-        ids, resolved.direction, qrels, documents, _compared(evaluations, asked, labels_from, threads), mismatches=unjoined,
-    )  # fmt: skip
+        run_a=run_a.name,
+        run_b=run_b.name,
+        measure=str(asked),
+        resolved=str(resolved),
+        convention=convention,
+        split=split,
+        n=len(ids),
+        mean_a=mean_a,
+        mean_b=mean_b,
+        difference=mean_b - mean_a,
+        excluded=excluded,
+        queries=_queries(ids, values, rest, sides, places, resolved.direction),
+        moves=_moves(documents, rest, scale, mean_b - mean_a),
+        query_ids=ids,
+        direction=resolved.direction,
+        _qrels=qrels,
+        _documents=documents,
+        comparison=_compared(evaluations, asked, labels_from, threads),
+        mismatches=unjoined,
+    )
 
 
 def _compared(evaluations: Sequence[Evaluation], measure: Measure, labels_from: str | None, threads: int) -> Comparison | None:
@@ -405,7 +420,16 @@ class _Side(NamedTuple):
         shallow = np.bincount(hits.query[hits.rank <= limit[hits.query]], minlength=judged.n_queries)
         values, scored = evaluation.values[:, 0], evaluation.scored[:, 0]
         unjudged = np.minimum(limit, judged.lengths) - shallow
-        return cls(judged, evaluation.coverage, values, scored, rank, top <= limit[hits.query], added(measure, judged), unjudged)
+        return cls(
+            judged=judged,
+            coverage=evaluation.coverage,
+            values=values,
+            scored=scored,
+            rank=rank,
+            within=top <= limit[hits.query],
+            added=added(measure, judged),
+            unjudged=unjudged,
+        )
 
 
 def _common(sides: Sequence[_Side]) -> tuple[list[str], list[IntArray], tuple[str, ...]]:

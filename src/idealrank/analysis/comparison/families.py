@@ -155,7 +155,15 @@ def corrected(
         found = [_ending_at_zero(one, value <= plan.alpha) for one, value in zip(found, adjusted, strict=True)]
     alphas = _levels(p, plan.alpha) if name == "holm" else [plan.alpha / n] * n
     return [
-        Corrected(one, value, equal, plan.alpha / n, critical_t(alpha, one.df, plan.sides), n, critical_t(one.p, one.df, plan.sides))
+        Corrected(
+            found=one,
+            p=value,
+            equivalence=equal,
+            alpha=plan.alpha / n,
+            critical=critical_t(alpha, one.df, plan.sides),
+            tests=n,
+            observed=critical_t(one.p, one.df, plan.sides),
+        )
         for one, value, equal, alpha in zip(found, adjusted, equivalence, alphas, strict=True)
     ]
 

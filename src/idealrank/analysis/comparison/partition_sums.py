@@ -181,10 +181,18 @@ class ComparisonSums:
             rows = ((queries[row], float(tables[0].values[row, column]), float(tables[1].values[row, column])) for row in places)
             worst.append(_falls((query, before, after, (after - before) * measure.direction) for query, before, after in rows))
         return cls(
-            names[0], names[1], chosen, tuple(sums), tuple((~both).sum(axis=0).tolist()), tuple(worst),
-            (a.coverage.missing, b.coverage.missing), a.convention, a.provenance.max_documents, a.provenance.judgments,
-            _answerable(tables, both),
-        )  # fmt: skip
+            a=names[0],
+            b=names[1],
+            measures=chosen,
+            sums=tuple(sums),
+            excluded=tuple((~both).sum(axis=0).tolist()),
+            worst=tuple(worst),
+            missing=(a.coverage.missing, b.coverage.missing),
+            convention=a.convention,
+            max_documents=a.provenance.max_documents,
+            judgments=a.provenance.judgments,
+            answerable=_answerable(tables, both),
+        )
 
     def merge(self, other: "ComparisonSums") -> "ComparisonSums":
         """Add the sums of other queries.
@@ -291,9 +299,18 @@ class ComparisonSums:
         worst = tuple(tuple((str(q), float(x), float(y), float(z)) for q, x, y, z in falls) for falls in numbers["worst"])
         missing = (int(numbers["missing"][0]), int(numbers["missing"][1]))
         return cls(
-            *names, tuple(measures), tuple(sums), tuple(numbers["excluded"]), worst, missing, convention, max_documents,
-            numbers["judgments"], tuple(numbers["answerable"]),
-        )  # fmt: skip
+            a=names[0],
+            b=names[1],
+            measures=tuple(measures),
+            sums=tuple(sums),
+            excluded=tuple(numbers["excluded"]),
+            worst=worst,
+            missing=missing,
+            convention=convention,
+            max_documents=max_documents,
+            judgments=numbers["judgments"],
+            answerable=tuple(numbers["answerable"]),
+        )
 
 
 def _answerable(tables: Sequence[QueryTable], both: BoolArray) -> tuple[int | None, ...]:

@@ -107,9 +107,19 @@ class Places(NamedTuple):
         if within.size < weights.size:  # else copies would double the memory
             place, rank, weights = near[within], rank[within], weights[within]
         return cls(
-            measure, judged, rows, _kept(documents, within), place, rank, weights,
-            rows[hits.query[found]], _ranks(judged, hits)[found], hits.document[found], worth, linear,
-        )  # fmt: skip
+            measure=measure,
+            judged=judged,
+            row=rows,
+            documents=_kept(documents, within),
+            place=place,
+            rank=rank,
+            weight=weights,
+            hit_row=rows[hits.query[found]],
+            hit_rank=_ranks(judged, hits)[found],
+            hit_document=hits.document[found],
+            hit_worth=worth,
+            linear=linear,
+        )
 
     def only(self, within: BoolArray) -> "Places":
         """The documents of some of the queries compared, as if no other had any."""

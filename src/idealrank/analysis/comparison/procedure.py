@@ -135,7 +135,18 @@ def compare(
     tippings = Tippings(evaluations, asked, queries, every_measure=not many, sampled_negatives=sampled)
     rules = LabelRules.of(evaluations, names, tippings, declared)
     wanted = _pairs(names, baseline)
-    case = _Case(names, asked, tables, judgedness, design, plan, correction, wanted, tippings, rules)
+    case = _Case(
+        names=names,
+        measures=asked,
+        tables=tables,
+        judgedness=judgedness,
+        design=design,
+        plan=plan,
+        correction=correction,
+        wanted=wanted,
+        tippings=tippings,
+        rules=rules,
+    )
     with Background(1 if many or len(queries) < _FEW_QUERIES else threads) as background:  # each of many pairs has little to do
         bounds = {pair: background.begin(partial(case.bounds, pair)) for pair in wanted}
         if rules.look_at_rates:

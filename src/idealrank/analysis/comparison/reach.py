@@ -90,7 +90,16 @@ class Reach:
         deepest = max((int(ranks.max(initial=0)) for side in (a, b) for ranks in (side.hit_rank, side.rank)), default=0)
         rank, worth = (np.concatenate((getattr(a, name), getattr(b, name))) for name in ("hit_rank", "hit_worth"))
         gain = ByRank.of(rank[worth > 0], worth[worth > 0], deepest).mean
-        return cls(a, b, n_queries, own_a, own_b, shared, np.nan_to_num(gain, nan=1.0), sampled_negatives)
+        return cls(
+            a=a,
+            b=b,
+            n_queries=n_queries,
+            own_a=own_a,
+            own_b=own_b,
+            shared=shared,
+            gain=np.nan_to_num(gain, nan=1.0),
+            sampled_negatives=sampled_negatives,
+        )
 
     def worth(self, side: Places, own: BoolArray) -> FloatArray:
         """Compute the contribution of each own unjudged document of a run if it were relevant."""

@@ -139,16 +139,16 @@ def account_of(measure: Measure, listed: QueryList) -> Account:
     dcg, ideal = (None, None) if whole is None else (whole.total, whole.ideal)
     term = _term_of(measure)
     return Account(
-        listed,
-        gains,
-        terms.weights,
-        _shares(measure, terms, whole, gains, np.zeros(gains.size, np.int64)),
-        n_relevant,
-        limit,
-        defined is None or bool(defined[0]),
-        lambda: best_swap_of_gains(gains, terms.weights, term),
-        None if dcg is None else float(dcg[0]),
-        None if ideal is None else float(ideal[0]),
+        listed=listed,
+        gains=gains,
+        weights=terms.weights,
+        contributions=_shares(measure, terms, whole, gains, np.zeros(gains.size, np.int64)),
+        n_relevant=n_relevant,
+        limit=limit,
+        is_defined=defined is None or bool(defined[0]),
+        swap=lambda: best_swap_of_gains(gains, terms.weights, term),
+        dcg=None if dcg is None else float(dcg[0]),
+        ideal_dcg=None if ideal is None else float(ideal[0]),
     )
 
 
@@ -212,14 +212,14 @@ def _ranked_account(measure: Measure, listed: QueryList, gains: FloatArray, n_re
 
     shares = worth(groups) / np.maximum(groups.relevant, 1)
     return Account(
-        listed,
-        gains,
-        None,
-        np.where(relevant, shares[groups.owner], 0.0),
-        n_relevant,
-        limit,
-        n_relevant > 0,
-        lambda: best_swap_of_relevant(groups, relevant, worth),
+        listed=listed,
+        gains=gains,
+        weights=None,
+        contributions=np.where(relevant, shares[groups.owner], 0.0),
+        n_relevant=n_relevant,
+        limit=limit,
+        is_defined=n_relevant > 0,
+        swap=lambda: best_swap_of_relevant(groups, relevant, worth),
     )
 
 

@@ -142,7 +142,20 @@ def list_query(qrels: Qrels, run: Run, query_id: str, alignment: Alignment) -> Q
         _ranked(own_qrels, own_run, query_id, alignment, graded) if answer else ([], np.zeros(0), np.zeros(0, np.int64))
     )
     first, last = _tie_groups(scores.astype(np.float32) if alignment.score == "float32" else scores)
-    return QueryList(query_id, run.name, alignment, own_qrels, graded, judged, documents, scores, first, last, row, answer is not None)
+    return QueryList(
+        query_id=query_id,
+        run_name=run.name,
+        alignment=alignment,
+        qrels=own_qrels,
+        graded=graded,
+        judged=judged,
+        documents=documents,
+        scores=scores,
+        first=first,
+        last=last,
+        row=row,
+        is_answered=answer is not None,
+    )
 
 
 def _counting(alignment: Alignment) -> Alignment:

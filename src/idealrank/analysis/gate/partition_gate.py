@@ -114,8 +114,16 @@ def _turned(sums: DifferenceSums, direction: int) -> DifferenceSums:
         return sums
     turned = {name: -getattr(sums, name) if name in ("flipped", "weighted") else getattr(sums, name) for name in DRAWS}
     return DifferenceSums(
-        sums.n, -sums.total_a, -sums.total_b, -sums.total, sums.squares, sums.losses, sums.wins, seed=sums.seed, **turned
-    )  # fmt: skip
+        n=sums.n,
+        total_a=-sums.total_a,
+        total_b=-sums.total_b,
+        total=-sums.total,
+        squares=sums.squares,
+        wins=sums.losses,
+        losses=sums.wins,
+        seed=sums.seed,
+        **turned,
+    )
 
 
 def _check(

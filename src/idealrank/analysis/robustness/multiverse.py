@@ -185,7 +185,14 @@ class VariantTest:
         """The plan of one test; the seed follows from the values of the comparison asked for, unless it is given."""
         draws = RESAMPLES if self.n_resamples is None else whole_number("n_resamples", self.n_resamples)
         return Plan(
-            self.test, self.level, self.margin, draws, seed_from(self.rng, tables), POWER, self.threads, largest_loss=self.largest_loss
+            test=self.test,
+            level=self.level,
+            margin=self.margin,
+            n_resamples=draws,
+            seed=seed_from(self.rng, tables),
+            power=POWER,
+            threads=self.threads,
+            largest_loss=self.largest_loss,
         )
 
 

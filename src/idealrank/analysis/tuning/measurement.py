@@ -195,8 +195,19 @@ def _choice(
     usual = next(setting for setting in settings if setting.measure == usual.measure)
     words = in_words(settings, recommended, best, usual, case.method.size)
     return Choice(
-        names, len(case.values), left_out, settings, recommended, best, usual, warnings, words, case.method, convention, unjoined
-    )  # fmt: skip
+        names=names,
+        n=len(case.values),
+        left_out=left_out,
+        settings=settings,
+        recommended=recommended,
+        best=best,
+        usual=usual,
+        warnings=warnings,
+        recommendation=words,
+        method=case.method,
+        convention=convention,
+        mismatches=unjoined,
+    )
 
 
 def usual_size(n: int) -> int:
@@ -287,8 +298,15 @@ class _Case:
         """Method of the measurement."""
         swaps, test = self._swaps, "sign-flip permutation test, max-T"
         return Choosing(
-            swaps.size, swaps.trials, swaps.exact, self._spread.resamples, self.level, test, self.seed, __version__
-        )  # fmt: skip
+            size=swaps.size,
+            trials=swaps.trials,
+            exact=swaps.exact,
+            resamples=self._spread.resamples,
+            level=self.level,
+            test=test,
+            seed=self.seed,
+            version=__version__,
+        )
 
 
 def _generalisability(table: FloatArray) -> float:

@@ -212,7 +212,7 @@ def compare(
     )  # fmt: skip
     pair_figure.draw(comparison := watch.count("comparing", lambda tell: compared(tell=tell)), figure_path)
     told = _Told(
-        why=partial(why_command, qrels, runs, asked, convention_text, inputs, labels_from),
+        why=partial(why_command, qrels, runs, asked, convention_text, inputs=inputs, labels_from=labels_from),
         qrels=qrels,
         paths=dict(zip(names, runs, strict=True)),
         options=("-m", str(asked[0]), *testing.judge_words, *inputs.words(convention_text)),

@@ -244,13 +244,7 @@ def fit_network(
                     continue
                 empty = torch.zeros(mask.shape)
                 scores = empty.masked_scatter(mask, network.layers(inputs["train"][rows]).squeeze(-1))
-                value = loss(scores, empty.masked_scatter(mask, labels[rows]), mask)
-                if not bool(torch.isfinite(value)):
-                    expected = "expected a finite number; lower model.params.learning_rate, or make labels smaller"
-                    raise InputError(f"PyTorch: the loss of epoch {epoch}: found {value.item()}, {expected}")
-                optimiser.zero_grad()
-                value.backward()
-                optimiser.step()
+                _descend(optimiser, loss(scores, empty.masked_scatter(mask, labels[rows]), mask), epoch)
             keep, stop = after(epoch, {name: network.score_inputs(rows) for name, rows in inputs.items()})
             if keep:
                 kept = {name: tensor.clone() for name, tensor in network.state_dict().items()}
@@ -259,6 +253,16 @@ def fit_network(
         network.load_state_dict(kept)
     network.eval()
     return network
+
+
+def _descend(optimiser: "torch.optim.Optimizer", loss: "torch.Tensor", epoch: int) -> None:
+    """Take one step down the gradient of a loss, which must be finite."""
+    if not bool(torch.isfinite(loss)):
+        expected = "expected a finite number; lower model.params.learning_rate, or make labels smaller"
+        raise InputError(f"PyTorch: the loss of epoch {epoch}: found {loss.item()}, {expected}")
+    optimiser.zero_grad()
+    loss.backward()
+    optimiser.step()
 
 
 def _batch(offsets: "torch.Tensor", queries: "torch.Tensor") -> "tuple[torch.Tensor, torch.Tensor]":

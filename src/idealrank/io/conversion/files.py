@@ -244,11 +244,14 @@ def _target_format(target: str, asked: str, content: Content) -> str:
 def _convert_judgments(file: Source, target: str, kind: str, written: str, options: ConversionOptions, notes: Notes) -> Conversion:
     losses = LossCounter()
     chosen = JudgmentOptions(
-        read_texts(options.queries, length=_TEXT) if options.queries else None,
-        read_texts(options.documents, length=_TEXT) if options.documents else None,
-        options.assessors, frozenset(options.scale), options.write_queries is not None, options.keep_unjudged,
-        options.name or _stem(file.path),
-    )  # fmt: skip
+        queries=read_texts(options.queries, length=_TEXT) if options.queries else None,
+        documents=read_texts(options.documents, length=_TEXT) if options.documents else None,
+        assessors=options.assessors,
+        scale=frozenset(options.scale),
+        number_queries=options.write_queries is not None,
+        keep_unjudged=options.keep_unjudged,
+        name=options.name or _stem(file.path),
+    )
     sheet = judgment_sheet(file, kind, options.sheet, notes)
     _lose_kinds(file, kind, written, sheet, options, losses)
     found = fitted(sheet, written, chosen, losses)
@@ -265,8 +268,16 @@ def _convert_judgments(file: Source, target: str, kind: str, written: str, optio
         if options.write_queries:
             _write_queries(found.query_texts, options.write_queries)
     return Conversion(
-        file.path, target, kind, written, "judgments", found.n_read, found.n_written, len(found.queries), losses.found()
-    )  # fmt: skip
+        source=file.path,
+        target=target,
+        source_format=kind,
+        target_format=written,
+        content="judgments",
+        n_read=found.n_read,
+        n_written=found.n_written,
+        n_queries=len(found.queries),
+        losses=losses.found(),
+    )
 
 
 def _convert_run(file: Source, target: str, kind: str, written: str, options: ConversionOptions, notes: Notes) -> Conversion:
@@ -295,7 +306,17 @@ def _convert_run(file: Source, target: str, kind: str, written: str, options: Co
         if options.strict and losses.found():
             raise _refused(file.path, written, losses.found())
         repeats.tell(file.path, notes)
-    return Conversion(file.path, target, kind, written, "run", counts["rows"], counts["rows"], len(queries), losses.found())
+    return Conversion(
+        source=file.path,
+        target=target,
+        source_format=kind,
+        target_format=written,
+        content="run",
+        n_read=counts["rows"],
+        n_written=counts["rows"],
+        n_queries=len(queries),
+        losses=losses.found(),
+    )
 
 
 def _read_run(file: Source, kind: str, options: ConversionOptions, notes: Notes, name: str, losses: LossCounter) -> Any:

@@ -54,7 +54,17 @@ def letor_sheet(source: Source, group: AnyPath | None, notes: Notes, complain: C
     left = {"comments": named.left} if named.left else {}
     seen = SeenPairs(complain)
     rows = [
-        JudgmentRow(items.queries[code], document, grade, "", text, "", values, features[row], (source.path, line))
+        JudgmentRow(
+            query=items.queries[code],
+            document=document,
+            grade=grade,
+            assessor="",
+            query_text=text,
+            text="",
+            values=values,
+            features=features[row],
+            place=(source.path, line),
+        )
         for row, (code, grade, line, (document, text, values)) in enumerate(
             zip(items.codes.tolist(), items.labels.tolist(), items.lines.tolist(), named.rows, strict=True)
         )

@@ -235,9 +235,16 @@ def _row(record: _Record, names: _Names, complain: Complain) -> JudgmentRow | No
     others = {name: fields[name] for name in names.others if fields.get(name) not in (None, "")}
     assert not isinstance(grade, tuple)  # noqa: S101  (for type checkers)
     return JudgmentRow(
-        str(query), str(document), grade, valid_text(fields.get(names.assessor)), valid_text(fields.get(names.query_text)),
-        valid_text(fields.get(names.text)), others, features, place,
-    )  # fmt: skip
+        query=str(query),
+        document=str(document),
+        grade=grade,
+        assessor=valid_text(fields.get(names.assessor)),
+        query_text=valid_text(fields.get(names.query_text)),
+        text=valid_text(fields.get(names.text)),
+        values=others,
+        features=features,
+        place=place,
+    )
 
 
 def _grade(value: Any) -> "float | tuple[str, str, str] | None":

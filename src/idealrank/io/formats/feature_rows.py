@@ -272,8 +272,10 @@ def _together(
     offsets, order, found = group_by_id(ids, labels.size)
     listed = list(found) if queries is None else [queries[int(code)] for code in found]
     if order is None:  # the rows of each query are together, and a copy would take as much memory again
-        return FeatureRows(path, labels, matrix, offsets, listed, np.arange(labels.size), names)
-    return FeatureRows(path, labels[order], matrix[order], offsets, listed, order, names)
+        return FeatureRows(
+            path=path, labels=labels, features=matrix, offsets=offsets, queries=listed, places=np.arange(labels.size), names=names
+        )
+    return FeatureRows(path=path, labels=labels[order], features=matrix[order], offsets=offsets, queries=listed, places=order, names=names)
 
 
 def _parquet_rows(

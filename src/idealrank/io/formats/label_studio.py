@@ -214,7 +214,9 @@ class _Tasks:
         text = _popped(others, _TEXTS)
         # a task that was made of ids alone shows them in place of texts
         query_text, text = "" if query_text == query else query_text, "" if text == document else text
-        return JudgmentRow(str(query), str(document), None, "", query_text, text, others, place=place)
+        return JudgmentRow(
+            query=str(query), document=str(document), grade=None, assessor="", query_text=query_text, text=text, values=others, place=place
+        )
 
     def _grade(self, annotation: Mapping[str, Any], place: Place) -> float | None:
         """The grade of an annotation or of a prediction."""

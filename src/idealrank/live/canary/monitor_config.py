@@ -292,11 +292,22 @@ class MonitorConfig:
         policy = policy_of(top, ROUND_POLICY)
         _check_rules(top, rules, qrels)
         return cls(
-            name, _required(top, "store", "a folder, as in runs/store"), _backend(top, policy.timeout), QueriesSection.of(top), qrels,
-            MeasuresSection.of(top.section("evaluation")), rules, channels_of(top, every), policy, top.text("slices", None), every,
-            top.number("sample", 1, least=10) if top.has("sample") else None, top.amount("most_failed", 0.1, most=0.5),
-            BaselineSection.of(top.section("baseline"), every=every), MetricsSection.of(top.section("metrics")),
-        )  # fmt: skip
+            name=name,
+            store=_required(top, "store", "a folder, as in runs/store"),
+            backend=_backend(top, policy.timeout),
+            queries=QueriesSection.of(top),
+            qrels=qrels,
+            evaluation=MeasuresSection.of(top.section("evaluation")),
+            rules=rules,
+            channels=channels_of(top, every),
+            policy=policy,
+            slices=top.text("slices", None),
+            every=every,
+            sample=top.number("sample", 1, least=10) if top.has("sample") else None,
+            most_failed=top.amount("most_failed", 0.1, most=0.5),
+            baseline=BaselineSection.of(top.section("baseline"), every=every),
+            metrics=MetricsSection.of(top.section("metrics")),
+        )
 
 
 def _required(top: Section, key: str, expected: str) -> str:

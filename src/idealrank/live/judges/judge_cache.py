@@ -72,14 +72,23 @@ class JudgeRecord:
         if "grade" in line:
             chances = line.get("probabilities")
             answer = JudgeAnswer(
-                None if line["grade"] is None else float(line["grade"]),
-                None if chances is None else {float(grade): float(chance) for grade, chance in chances},
-                str(line.get("unreadable", "")), str(line.get("text", "")), _count(line.get("input_tokens")),
-                _count(line.get("output_tokens")), str(line.get("model", "")),
+                grade=None if line["grade"] is None else float(line["grade"]),
+                probabilities=None if chances is None else {float(grade): float(chance) for grade, chance in chances},
+                unreadable=str(line.get("unreadable", "")), text=str(line.get("text", "")), input_tokens=_count(line.get("input_tokens")),
+                output_tokens=_count(line.get("output_tokens")), model=str(line.get("model", "")),
             )  # fmt: skip
         failure, temporary = str(line.get("failure", "" if answer else "no message")), bool(line.get("temporary"))
         seconds, attempts, time = float(line["seconds"]), int(line["attempts"]), str(line.get("time", ""))
-        return cls(str(line["key"]), answer, seconds, attempts, failure, temporary, time, bool(line.get("open")))
+        return cls(
+            key=str(line["key"]),
+            answer=answer,
+            seconds=seconds,
+            attempts=attempts,
+            failure=failure,
+            temporary=temporary,
+            time=time,
+            is_open=bool(line.get("open")),
+        )
 
     def hiding(self, hide: Callable[[str], str]) -> "JudgeRecord":
         """Return the record with texts of the service in which secrets are hidden: it may send back what it was sent.

@@ -123,9 +123,21 @@ class JudgeConfig:
         aggregate = cast('Literal["median", "mean", "majority"]', top.choice("aggregate", AGGREGATES))
         policy = policy_of(top, SearchPolicy(timeout=_TIMEOUT))
         return cls(
-            judge, pairs, top.text("queries", None), top.text("documents", None), _scale(top), repeats, aggregate,
-            most_failed, price, budget, top.text("qrels", None), top.text("output", None), top.text("cache", None), policy,
-        )  # fmt: skip
+            judge=judge,
+            pairs=pairs,
+            queries=top.text("queries", None),
+            documents=top.text("documents", None),
+            scale=_scale(top),
+            repeats=repeats,
+            aggregate=aggregate,
+            most_failed=most_failed,
+            price=price,
+            budget=budget,
+            qrels=top.text("qrels", None),
+            output=top.text("output", None),
+            cache=top.text("cache", None),
+            policy=policy,
+        )
 
 
 def _price(section: Section) -> Price:

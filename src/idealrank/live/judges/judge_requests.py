@@ -147,7 +147,16 @@ class JudgeAsking:
 
     def _keep(self, one: RequestOutcome[JudgeRequest, JudgeAnswer]) -> None:
         now = datetime.fromtimestamp(wall_time(), UTC).isoformat(timespec="seconds")
-        record = JudgeRecord(one.item.key, one.answer, one.seconds, one.attempts, one.failure, one.temporary, now, one.is_outage)
+        record = JudgeRecord(
+            key=one.item.key,
+            answer=one.answer,
+            seconds=one.seconds,
+            attempts=one.attempts,
+            failure=one.failure,
+            temporary=one.temporary,
+            time=now,
+            is_open=one.is_outage,
+        )
         if one.answer is None:
             self._failures.append(record)
         else:

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
@@ -255,7 +255,9 @@ class JudgeWork:
             warn(f"{judge.name}: its answers are not kept for the next run, as {uncached}; set `version:`, and raise it at each change")
         if judge.kind == "model":
             _refuse_without_text(config, pairs)
-        return cls(config, judge, pairs, people, source, chosen, cache, secrets)
+        return cls(
+            config=config, judge=judge, pairs=pairs, people=people, people_source=source, output=chosen, cache=cache, secrets=secrets
+        )
 
     @property
     def requests(self) -> list[JudgeRequest]:
@@ -318,22 +320,47 @@ class JudgeWork:
         labels = [self._label(request, record) for request, record in zip(requests, records, strict=True)]
         grades = self._aggregated(labels)
         return JudgeRun(
-            self.judge.name, self.judge.kind, tuple(labels), grades, self._provenance(labels, records), asked, self.output,
-            table_path(self.output), self.people, self.people_source, price,
-        )  # fmt: skip
+            name=self.judge.name,
+            kind=self.judge.kind,
+            labels=tuple(labels),
+            grades=grades,
+            provenance=self._provenance(labels, records),
+            asked=asked,
+            path=self.output,
+            table=table_path(self.output),
+            people=self.people,
+            people_source=self.people_source,
+            price=price,
+        )
 
     def _label(self, request: JudgeRequest, record: JudgeRecord | None) -> Label:
-        pair, judge = request.pair, self.judge
+        query, document = request.pair.key
+        label = Label(
+            query=query,
+            document=document,
+            grade=None,
+            assessor=self.judge.name,
+            kind=self.judge.kind,
+            status="failed",
+            repeat=request.repeat,
+            note="not asked",
+        )
         if record is None:
-            return Label(*pair.key, None, judge.name, judge.kind, "failed", request.repeat, "not asked")
+            return label
+        label = replace(label, note=record.failure, seconds=record.seconds, time=record.time)
         if record.answer is None:
-            return Label(*pair.key, None, judge.name, judge.kind, "failed", request.repeat, record.failure, record.seconds, record.time)
+            return label
         answer, price = record.answer, self.config.price
-        cost = None if price is None else price.of(answer.input_tokens, answer.output_tokens)
-        return Label(
-            *pair.key, answer.grade, judge.name, judge.kind, answer.status, request.repeat, answer.unreadable, record.seconds, record.time,
-            answer.input_tokens, answer.output_tokens, cost, answer.probabilities,
-        )  # fmt: skip
+        return replace(
+            label,
+            grade=answer.grade,
+            status=answer.status,
+            note=answer.unreadable,
+            input_tokens=answer.input_tokens,
+            output_tokens=answer.output_tokens,
+            cost=None if price is None else price.of(answer.input_tokens, answer.output_tokens),
+            probabilities=answer.probabilities,
+        )
 
     def _aggregated(self, labels: Sequence[Label]) -> dict[tuple[str, str], float]:
         by_pair: dict[tuple[str, str], list[float]] = {pair.key: [] for pair in self.pairs}

@@ -320,7 +320,19 @@ class LabelStore:
         columns = "pair, rater, status, grade, note, seconds, time, after_model, nonce"
         for row in self._database.execute(f"SELECT {columns} FROM answers ORDER BY id"):  # noqa: S608  (no text of a user)
             number, rater, status, grade, note, seconds, time, after_model, nonce = row
-            self._take(RaterAnswer(number, rater, status, grade, note, seconds, time, bool(after_model)), nonce)
+            self._take(
+                RaterAnswer(
+                    pair=number,
+                    rater=rater,
+                    status=status,
+                    grade=grade,
+                    note=note,
+                    seconds=seconds,
+                    time=time,
+                    after_model=bool(after_model),
+                ),
+                nonce,
+            )
 
     def _take(self, answer: RaterAnswer, nonce: str) -> None:
         """Keep an answer in memory, with its lines of the files."""
@@ -462,7 +474,16 @@ class LabelStore:
                 return  # nothing new
             is_new = before is not None and before.status == "graded" and before.grade != grade
             seen = is_new and pair.key in self.plan.model
-            found = RaterAnswer(number, rater, status, grade, note, seconds, _now(), seen or (before is not None and before.after_model))
+            found = RaterAnswer(
+                pair=number,
+                rater=rater,
+                status=status,
+                grade=grade,
+                note=note,
+                seconds=seconds,
+                time=_now(),
+                after_model=seen or (before is not None and before.after_model),
+            )
             with self._database:
                 self._database.execute("BEGIN IMMEDIATE")
                 self._database.execute(
@@ -538,9 +559,15 @@ class LabelStore:
                 revised += last.get(one.pair, one.grade) != one.grade
                 last[one.pair] = one.grade
         return RaterProgress(
-            name, len(graded), sum(one.status == "skipped" for one in own), revised, times[len(times) // 2] if times else None,
-            sum(grade == right for grade, right in known), len(known), dict(Counter(one.grade for one in graded if one.grade is not None)),
-        )  # fmt: skip
+            rater=name,
+            graded=len(graded),
+            skipped=sum(one.status == "skipped" for one in own),
+            revised=revised,
+            seconds=times[len(times) // 2] if times else None,
+            gold_right=sum(grade == right for grade, right in known),
+            gold=len(known),
+            grades=dict(Counter(one.grade for one in graded if one.grade is not None)),
+        )
 
     def write_files(self) -> None:
         """Write the judgments, the judgments of each person, and the label table."""
@@ -574,7 +601,19 @@ class LabelStore:
             status = "gold"
         elif status == "graded" and one.after_model:
             status = "after-model"
-        return Label(*key, one.grade, assessor_text(one.rater), "people", status, 1, one.note, one.seconds, one.time)
+        query, document = key
+        return Label(
+            query=query,
+            document=document,
+            grade=one.grade,
+            assessor=assessor_text(one.rater),
+            kind="people",
+            status=status,
+            repeat=1,
+            note=one.note,
+            seconds=one.seconds,
+            time=one.time,
+        )
 
     def _model_labels(self) -> list[Label]:
         """Grades of the model for pairs that a person has graded; grades of other pairs would be known before the answer."""

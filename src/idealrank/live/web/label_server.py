@@ -105,7 +105,9 @@ class LabelServing:
             [JudgmentPair(query, document) for query, document in gold if (query, document) not in known], self.queries, self.documents
         )
         model = {} if self.model is None else _grades(self.model)
-        return LabelPlan([*pairs, *more], self.grades, self.double, gold, model, self.model_name, self.seed)
+        return LabelPlan(
+            pairs=[*pairs, *more], scale=self.grades, double=self.double, gold=gold, model=model, model_name=self.model_name, seed=self.seed
+        )
 
     def guidelines_text(self) -> str:
         """Read the guidelines; empty without a file.

@@ -470,9 +470,22 @@ class YbarEstimate:
         value = compute(self._model(gain))
         low, high = interval_of(compute, self._refitted(gain, resamples, generator_of(rng)), self.level)
         drawn = "queries" if self.n_queries > 1 else "documents"
-        texts = decay_of(discount).text, growth_of(cutoff).text
         rows = zip(value.tolist(), low.tolist(), high.tolist(), sizes, strict=True)
-        return tuple(Implied(v, a, b, self.level, size, *texts, drawn, resamples, theorem) for v, a, b, size in rows)
+        return tuple(
+            Implied(
+                value=one,
+                low=first,
+                high=last,
+                level=self.level,
+                n=size,
+                discount=decay_of(discount).text,
+                cutoff=growth_of(cutoff).text,
+                drawn=drawn,
+                resamples=resamples,
+                theorem=theorem,
+            )
+            for one, first, last, size in rows
+        )
 
     def _refitted(self, gain: GainLike, times: int, rng: np.random.Generator) -> Iterator[RelevanceModel]:
         """Models of samples drawn again; a sample without relevant documents has no NDCG and is drawn anew."""
@@ -581,20 +594,20 @@ def estimate_ybar(
     value = curves.at(len(sample.grades) - 1, way.score)
     low, high = _band(sample, way, value, level)
     return YbarEstimate(
-        way.score,
-        value,
-        low,
-        high,
-        curves.points,
-        way.text,
-        sample.n,
-        sample.n_queries,
-        level,
-        check_monotone(sample.documents),
-        sample.grades,
-        curves,
-        way.smoother,
-        sample,
+        score=way.score,
+        value=value,
+        low=low,
+        high=high,
+        points=curves.points,
+        method=way.text,
+        n=sample.n,
+        n_queries=sample.n_queries,
+        level=level,
+        check=check_monotone(sample.documents),
+        grades=sample.grades,
+        _curves=curves,
+        _smoother=way.smoother,
+        _sample=sample,
     )
 
 

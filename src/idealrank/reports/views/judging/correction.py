@@ -102,22 +102,56 @@ class CorrectedValue:
         """Take a value over queries."""
         found = one.found
         return cls(
-            judge, one.run, one.against, one.measure, "queries", found.human_estimate, found.judge_estimate, found.estimate,
-            found.human_error, found.standard_error, _ends(found.interval, found.standard_error),
-            _ends(found.human_interval, found.human_error), found.weight, found.n_labelled,
-            found.n_judge_only, found.effective_labels, found.df, found.confidence, one.n_partly,
-            found.n_disagreements, found.refused, found.largest_error, found.n_uncommon, found.is_rare,
-        )  # fmt: skip
+            judge=judge,
+            run=one.run,
+            against=one.against,
+            measure=one.measure,
+            by="queries",
+            human=found.human_estimate,
+            judge_alone=found.judge_estimate,
+            corrected=found.estimate,
+            human_error=found.human_error,
+            error=found.standard_error,
+            interval=_ends(found.interval, found.standard_error),
+            human_interval=_ends(found.human_interval, found.human_error),
+            weight=found.weight,
+            n_labelled=found.n_labelled,
+            n_other=found.n_judge_only,
+            effective=found.effective_labels,
+            df=found.df,
+            confidence=found.confidence,
+            n_partly=one.n_partly,
+            n_disagreements=found.n_disagreements,
+            refused=found.refused,
+            largest_error=found.largest_error,
+            n_uncommon=found.n_uncommon,
+            is_rare=found.is_rare,
+        )
 
     @classmethod
     def of_documents(cls, judge: str, run: str, against: str, found: CorrectedDocuments) -> "CorrectedValue":
         """Take a value by documents."""
         return cls(
-            judge, run, against, found.measure, "documents", found.human_estimate, found.judge_estimate, found.estimate, found.human_error,
-            found.standard_error, _ends(found.interval, found.standard_error), (math.nan, math.nan), 1.0, found.n_labelled,
-            found.n_documents - found.n_labelled, found.effective_labels, found.df, found.confidence,
+            judge=judge,
+            run=run,
+            against=against,
+            measure=found.measure,
+            by="documents",
+            human=found.human_estimate,
+            judge_alone=found.judge_estimate,
+            corrected=found.estimate,
+            human_error=found.human_error,
+            error=found.standard_error,
+            interval=_ends(found.interval, found.standard_error),
+            human_interval=(math.nan, math.nan),
+            weight=1.0,
+            n_labelled=found.n_labelled,
+            n_other=found.n_documents - found.n_labelled,
+            effective=found.effective_labels,
+            df=found.df,
+            confidence=found.confidence,
             target=found.target,
-        )  # fmt: skip
+        )
 
     @property
     def verdict(self) -> str:
