@@ -318,7 +318,7 @@ def test_of_a_quotient_only_grades_judged_for_the_query_lie_between_the_ends(mea
 def test_a_large_scale_costs_no_more_than_a_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Revenue or seconds as grades: one query after the other at every whole grade took minutes, in `compare` too."""
     sizes = []
-    monkeypatch.setattr(extremes, "Quotients", lambda *given: sizes.append(given[3].size) or Quotients(*given))
+    monkeypatch.setattr(extremes, "Quotients", lambda **given: sizes.append(given["levels"].size) or Quotients(**given))
     qrels = {f"q{number}": {"a": 20_000.0, "b": 1.0} for number in range(5)}
     a, b = (dict.fromkeys(qrels, ranking) for ranking in (["x", "a", "y", "b"], ["a", "y", "b", "w"]))
 
