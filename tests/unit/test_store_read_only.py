@@ -46,7 +46,7 @@ def set_writable(folder: Path, *, writable: bool) -> None:
 
 @pytest.fixture
 def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A working folder that every user may enter, which that of pytest and a clone in somebody's home are not."""
+    """A working folder that every user may enter; the folder of pytest is closed to others, and a clone in a home folder may be."""
     folder = Path(tempfile.mkdtemp(prefix="idealrank-read-only-"))
     folder.chmod(0o755)
     monkeypatch.chdir(folder)
