@@ -125,13 +125,18 @@ def _labelling(visits: browsing.Visits) -> bytes:
     }
     pairs = [
         JudgmentPair(
-            "q02", name, "temporary file that deletes itself", DocumentText(name, text, "https://docs.python.org/3/library/tempfile.html")
+            query="q02",
+            document=name,
+            query_text="temporary file that deletes itself",
+            content=DocumentText(name, text, "https://docs.python.org/3/library/tempfile.html"),
         )
         for name, text in texts.items()
     ]
     words = "0=Not relevant,1=Related,2=Relevant,3=Exactly right"
     plan = LabelPlan(
-        [*pairs, *(JudgmentPair("q03", f"d{place}") for place in range(58))], Scale.of(words), model=dict.fromkeys(map(_key, pairs), 2.0)
+        pairs=[*pairs, *(JudgmentPair(query="q03", document=f"d{place}") for place in range(58))],
+        scale=Scale.of(words),
+        model=dict.fromkeys(map(_key, pairs), 2.0),
     )
     with tempfile.TemporaryDirectory() as folder:
         store = LabelStore(f"{folder}/labels.sqlite3", plan, f"{folder}/labels.qrels")

@@ -369,7 +369,7 @@ def _leniency(n: int) -> Callable[[np.random.Generator], Found]:
         one = world(n, rng)
         names = [str(number) for number in range(DOCUMENTS)]
         queries = [f"q{query}" for query in one.queries]
-        pairs = Pairs(queries, names * n, one.human.ravel(), one.judge.ravel(), one.queries)
+        pairs = Pairs(queries=queries, documents=names * n, human=one.human.ravel(), judge=one.judge.ravel(), clusters=one.queries)
         run = Run({f"q{q}": dict(zip(names, row, strict=True)) for q, row in enumerate(one.system.tolist())})
         found = by_rank(pairs, {"system": run})
         return found.difference, found.interval, np.nan

@@ -105,8 +105,8 @@ def sample_of(one: World, strata: Sequence[tuple[int, float]], rng: np.random.Ge
     for query, (code, grades) in enumerate(zip(codes, one.grades, strict=True)):
         of_query = np.unique(code, return_inverse=True)[1].reshape(-1)
         grade = np.where(drawn(code, shares, rng), grades, np.nan)
-        bare = SampledQuery(places, of_query, np.ones(DOCUMENTS), grade)
-        found[f"q{query}"] = SampledQuery(places, of_query, bare.rate, grade)
+        bare = SampledQuery(documents=places, stratum=of_query, probability=np.ones(DOCUMENTS), grade=grade)
+        found[f"q{query}"] = SampledQuery(documents=places, stratum=of_query, probability=bare.rate, grade=grade)
     return SampledJudgments(found)
 
 

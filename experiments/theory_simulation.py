@@ -34,8 +34,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     values = simulate_many(model, SIZES, arguments.lists, pairs, rng=arguments.seed)
     panels = [
         Simulated(
-            measure, says, SIZES, values[:, :, place], pseudo_expectation(model, SIZES, discount, cutoff),
-            limit(model, discount=discount, cutoff=cutoff).value if settles else None,
+            measure=measure, says=says, sizes=SIZES, values=values[:, :, place], means=pseudo_expectation(model, SIZES, discount, cutoff),
+            limit=limit(model, discount=discount, cutoff=cutoff).value if settles else None,
         )
         for place, (measure, says, discount, cutoff, settles) in enumerate(MEASURES)
     ]  # fmt: skip

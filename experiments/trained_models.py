@@ -166,7 +166,7 @@ def torch(loss: str, **options: Any) -> Fit:
 
         ends = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         queries = [str(number) for number in range(sizes.size)]
-        rows = FeatureRows("training", labels, features, ends, queries, np.arange(labels.size))
+        rows = FeatureRows(path="training", labels=labels, features=features, offsets=ends, queries=queries, places=np.arange(labels.size))
         network = fit_network(
             NetworkSection(threads=shape.threads), getattr(losses, loss)(**options), {"train": rows}, seed=SEED, epochs=shape.rounds,
             step=lambda _: None, after=lambda *_: (True, False),

@@ -152,50 +152,6 @@ def test_no_kernel_function_is_longer_than_a_screen() -> None:
     assert long == {}
 
 
-# --- calls -------------------------------------------------------------------------------------------------------------------
-
-# They take any number of values of one kind, or files in the order of the command line.
-TAKES_ANY_NUMBER = {"zip", "refuse_unknown", "_row", "_texts", "_call", "_on_partitions", "RunsInParts.of", "JudgeFiles.of"}
-MOST_BY_PLACE = 6
-
-
-def calls_by_place(tree: list[ast.AST]) -> list[tuple[int, str]]:
-    """Lines and names of calls with more arguments by place than a reader can tell apart."""
-    calls = [node for node in tree if isinstance(node, ast.Call) and len(node.args) > MOST_BY_PLACE]
-    named_calls = [(call.lineno, ast.unparse(call.func).removeprefix("self.")) for call in calls]
-    return sorted((line, name) for line, name in named_calls if not {name, name.rpartition(".")[2]} & TAKES_ANY_NUMBER)
-
-
-def test_no_call_has_seven_arguments_by_place() -> None:
-    # Two numbers that change places pass every other check.
-    assert [f"{named(path)}:{line} {name}" for path in MODULES for line, name in calls_by_place(nodes(read(path)))] == []
-
-
-def test_a_call_with_seven_arguments_by_place_is_found() -> None:
-    assert calls_by_place(walked(ast.parse("g(1, 2, 3, 4, 5, 6)\nf(1, 2, 3, 4, 5, 6, 7, x=8)\nzip(1, 2, 3, 4, 5, 6, 7)"))) == [(2, "f")]
-
-
-# --- expressions -------------------------------------------------------------------------------------------------------------
-
-
-def nested_conditions(tree: list[ast.AST]) -> list[int]:
-    """Lines of the conditional expressions that another conditional expression contains, at whatever depth."""
-    return sorted(
-        {inner.lineno for outer in tree if isinstance(outer, ast.IfExp) for inner in walked(outer)[1:] if isinstance(inner, ast.IfExp)}
-    )
-
-
-def test_no_conditional_expression_holds_another() -> None:
-    # Read in one go, a choice within a choice hides which condition belongs to which value: `if` statements or a name say it.
-    assert [f"{named(path)}:{line}" for path in MODULES for line in nested_conditions(nodes(read(path)))] == []
-
-
-@pytest.mark.parametrize("source", ["1 if a else 2 if b else 3", "f(1 if a else 2) if b else 3", 'f"{1 if a else 2}" if b else ""'])
-def test_a_conditional_expression_within_another_is_found(source: str) -> None:
-    assert nested_conditions(walked(ast.parse(source))) == [1]
-    assert nested_conditions(walked(ast.parse("x = 1 if a else 2\ny = x if b else 3"))) == []
-
-
 # --- public names ------------------------------------------------------------------------------------------------------------
 
 PUBLIC = [name for name in idealrank.__all__ if not name.startswith("__")]

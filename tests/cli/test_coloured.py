@@ -70,7 +70,7 @@ def test_no_colour_where_nobody_wants_it(changes: dict[str, str], monkeypatch: p
 
 def test_styles_say_again_what_words_say() -> None:
     cells = [Cell("run", strong=True), Cell("0.5", tone="better"), Cell("0.4", tone="worse"), Cell("3", tone="quiet")]
-    table = Table([Column("run"), *(Column(str(place), "number") for place in range(3))], [cells])
+    table = Table(columns=[Column(title="run"), *(Column(title=str(place), kind="number") for place in range(3))], rows=[cells])
 
     head, line = as_rich(table)
 

@@ -172,7 +172,7 @@ def test_a_restart_keeps_the_journal_of_a_running_search(say: Say, folder: Path)
     path = folder / "out.run.journal.jsonl"
     with SearchJournal(str(path), {}) as journal:
         assert say("search", "search.json", "-o", "out.run", "--restart", cwd=folder).code == 2
-        journal.add(QueryRecord("q0", (), 0.5, 1))
+        journal.add(QueryRecord(query="q0", hits=(), seconds=0.5, attempts=1))
     assert "q0" in path.read_text()
     assert say("search", "search.json", "-o", "out.run", "--restart", cwd=folder).code == 1
     assert len(asked(folder)) == 5

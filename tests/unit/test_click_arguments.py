@@ -55,6 +55,7 @@ LOG = simulate(np.random.default_rng(1).beta(2, 3, (3, 4)), 30, ranks=3, policy=
 FITTED = PBM(5).fit(LOG)
 N = len(LOG)
 SIDE = np.array(["A", "B"])[LOG.user % 2]
+DRAFTED = Interleaved(documents=("a", "b"), teams=("A", "B"), method="team-draft", shares=(0.0, 1.0))
 HALF, ONES = [0.5] * 4, [1, 0, 1, 0]
 PLACES = [[0.5, 0.5]] * 2
 RANKING = {query: ["0", "1", "2"] for query in LOG.queries}
@@ -89,7 +90,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "harvested_propensities": (harvested_propensities, {"sessions": LOG, "method": "all-pairs", "n_resamples": 2, "confidence": 0.9,
                                                         "rng": 1}),
     "interleave": (interleave, {"ranking_a": ["a", "b"], "ranking_b": ["b", "c"], "method": "balanced", "length": 3, "rng": 1}),
-    "Interleaved.preference": (Interleaved(("a", "b"), ("A", "B"), "team-draft", (0.0, 1.0)).preference, {"clicks": [0, 1]}),
+    "Interleaved.preference": (DRAFTED.preference, {"clicks": [0, 1]}),
     "ips": (ips, {"rewards": ONES, "target_probability": HALF, "logged_probability": HALF, "estimator": "clipped", "clip": 2,
                   "clusters": list("uuvv"), "confidence": 0.9, "n_resamples": 3, "rng": 1}),
     "ips_difference": (ips_difference, {"rewards": ONES, "target_a": HALF, "target_b": HALF, "logged_probability": HALF,

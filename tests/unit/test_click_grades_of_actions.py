@@ -47,7 +47,14 @@ def test_seconds_and_their_grades_need_each_other() -> None:
 
 
 def test_hashes_keep_equal_texts_equal_and_depend_on_the_key() -> None:
-    rows = LogRows(["s", "t", "s"], ["q", "q", "r"], ["a", "b", "a"], np.array([1.0, 1.0, 1.0]), np.array([0.0, 1.0, 0.0]), ["u", "v", "u"])
+    rows = LogRows(
+        session=["s", "t", "s"],
+        query=["q", "q", "r"],
+        document=["a", "b", "a"],
+        rank=np.array([1.0, 1.0, 1.0]),
+        click=np.array([0.0, 1.0, 0.0]),
+        user=["u", "v", "u"],
+    )
     plain, keyed = rows.redacted(), rows.redacted(b"secret")
     for found in (plain, keyed):
         assert found.user is not None

@@ -24,7 +24,15 @@ def shop() -> Sessions:
 
 
 def checked(log: Sessions) -> LogCheck:
-    return LogCheck(log.clicks.size, len(log), len(log), (), False, log, np.ones(log.clicks.size, np.bool_))
+    return LogCheck(
+        n_rows=log.clicks.size,
+        n_lists=len(log),
+        n_kept=len(log),
+        problems=(),
+        from_zero=False,
+        sessions=log,
+        kept_rows=np.ones(log.clicks.size, np.bool_),
+    )
 
 
 def of(log: Sessions, **found: object) -> ClickLogPage:
@@ -105,7 +113,9 @@ def test_cautions_have_the_size_of_the_bias_and_the_share_left_out() -> None:
     log = shop()
     found = propensities(log, n_resamples=5)
     page = ClickLogPage(
-        check=LogCheck(3000, 800, 600, (), False, log, np.ones(3000, np.bool_)), propensities=found, perplexity={RATES: found.perplexity}
+        check=LogCheck(n_rows=3000, n_lists=800, n_kept=600, problems=(), from_zero=False, sessions=log, kept_rows=np.ones(3000, np.bool_)),
+        propensities=found,
+        perplexity={RATES: found.perplexity},
     )
     bias, left_out = page.cautions()
     assert f"{found.position_bias:.3g} times" in bias
@@ -113,7 +123,13 @@ def test_cautions_have_the_size_of_the_bias_and_the_share_left_out() -> None:
 
 
 def test_the_perplexity_of_click_rates_is_that_of_a_loop() -> None:
-    rows = LogRows(["s", "s", "t", "u", "u"], ["q"] * 5, list("ababa"), np.array([1.0, 2, 1, 1, 2]), np.array([1.0, 0, 0, 1, 1]))
+    rows = LogRows(
+        session=["s", "s", "t", "u", "u"],
+        query=["q"] * 5,
+        document=list("ababa"),
+        rank=np.array([1.0, 2, 1, 1, 2]),
+        click=np.array([1.0, 0, 0, 1, 1]),
+    )
     log = rows.check().sessions
     expected = []
     for rank in range(2):

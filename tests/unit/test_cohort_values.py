@@ -94,7 +94,9 @@ def test_a_wrong_split_stops_every_verdict() -> None:
 
 def test_a_list_of_two_cohorts_is_left_out() -> None:
     ranks, clicks = np.tile([1.0, 2.0], 2), np.zeros(4)
-    rows = LogRows(["s", "s", "t", "t"], ["q"] * 4, list("abab"), ranks, clicks, cohort=["A", "B", "B", "B"])
+    rows = LogRows(
+        session=["s", "s", "t", "t"], query=["q"] * 4, document=list("abab"), rank=ranks, click=clicks, cohort=["A", "B", "B", "B"]
+    )
     found = rows.check()
     assert [(one.kind, one.n_lists) for one in found.problems] == [("cohorts", 1)]
     assert found.cohort is not None
@@ -157,8 +159,8 @@ def test_lists_without_a_user_are_users_of_their_own_and_long_lists_are_left_out
     sessions = [f"s{number}" for number in range(1200)]
     long = ["long"] * 2000
     rows = LogRows(
-        sessions + long, ["q"] * 3200, ["a"] * 1200 + [f"d{number}" for number in range(2000)],
-        np.concatenate([np.ones(1200), np.arange(1.0, 2001)]), np.arange(3200) % 2.0, user=[""] * 1200 + ["u"] * 2000,
+        session=sessions + long, query=["q"] * 3200, document=["a"] * 1200 + [f"d{number}" for number in range(2000)],
+        rank=np.concatenate([np.ones(1200), np.arange(1.0, 2001)]), click=np.arange(3200) % 2.0, user=[""] * 1200 + ["u"] * 2000,
     )  # fmt: skip
     check = rows.check()
     assert [(problem.kind, problem.n_lists) for problem in check.problems] == [("lengths", 1)]

@@ -60,7 +60,7 @@ def test_credit_of_probabilistic_interleaving_is_the_chance_that_a_ranking_gave_
 
 
 def test_users_prefer_the_team_of_more_clicks() -> None:
-    shown = Interleaved(("a", "b", "c"), ("A", "B", "A"), "team-draft", (0.0, 1.0, 0.0))
+    shown = Interleaved(documents=("a", "b", "c"), teams=("A", "B", "A"), method="team-draft", shares=(0.0, 1.0, 0.0))
     assert [shown.preference(clicks) for clicks in ([1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 0], [1, 1, 1])] == [-1, 1, 0, 0, -1]
     with pytest.raises(InputError, match="expected 0 or 1 for each of the 3 documents"):
         shown.preference([1, 2, 0])

@@ -219,7 +219,7 @@ def test_a_judge_that_is_kinder_to_long_documents_is_found() -> None:
 
 
 def test_groups_leave_out_documents_without_a_rank_or_length() -> None:
-    pairs = Pairs(("q", "q", "r"), ("a", "b", "a"), np.zeros(3), np.ones(3), np.array([0, 0, 1]))
+    pairs = Pairs(queries=("q", "q", "r"), documents=("a", "b", "a"), human=np.zeros(3), judge=np.ones(3), clusters=np.array([0, 0, 1]))
 
     assert sum(one.n for one in by_rank(pairs, {"s": ir.Run({"q": ["a"], "r": ["z"]})}).groups) == 1
     assert by_length(pairs, {"a": 3}).groups == ()

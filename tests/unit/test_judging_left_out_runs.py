@@ -49,8 +49,13 @@ def test_a_run_left_out_has_the_values_of_its_definition(seed: int, grouped: boo
 
 
 def _made(tau: float, changes: list[int]) -> Reusability:
-    rows = tuple(RunLeftOut(f"r{place}", f"r{place}", 1, 1, 0.5, 0.4, 1, 1 + change) for place, change in enumerate(changes))
-    return Reusability("AP", 10, rows, tau, Convention.of("standard"))
+    rows = tuple(
+        RunLeftOut(
+            run=f"r{place}", group=f"r{place}", unique=1, unique_relevant=1, value=0.5, value_without=0.4, rank=1, rank_without=1 + change
+        )
+        for place, change in enumerate(changes)
+    )
+    return Reusability(measure="AP", depth=10, runs=rows, tau=tau, convention=Convention.of("standard"))
 
 
 @pytest.mark.parametrize(("tau", "changes", "verdict"), [

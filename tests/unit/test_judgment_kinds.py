@@ -92,9 +92,15 @@ def test_a_column_of_another_meaning_is_none_of_assessors(tmp_path: Path) -> Non
 
 def test_labels_of_a_model_alone_are_named_and_those_of_people_are_not(tmp_path: Path) -> None:
     path = tmp_path / "a.qrels.labels.csv"
-    write_labels(str(path), [Label("q1", "d1", 2.0, "tiny", "model"), Label("q1", "d2", 0.0, "tiny", "model")])
+    write_labels(
+        str(path),
+        [
+            Label(query="q1", document="d1", grade=2.0, assessor="tiny", kind="model"),
+            Label(query="q1", document="d2", grade=0.0, assessor="tiny", kind="model"),
+        ],
+    )
     assert messages(path) == [f"{path}: all judgments are of kind model, none by people"]
-    write_labels(str(path), [Label("q1", "d1", 2.0, "ann", "people")])
+    write_labels(str(path), [Label(query="q1", document="d1", grade=2.0, assessor="ann", kind="people")])
     assert messages(path) == []
 
 

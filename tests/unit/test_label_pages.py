@@ -21,8 +21,13 @@ OWN = {"origin": HOME}
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[LabelStore]:
-    listed = [JudgmentPair("q1", f"d{place}", "a query", DocumentText(f"<b>{place}", "text & more")) for place in range(3)]
-    plan = LabelPlan(listed, Scale.of("0=no,1=yes"), model={("q1", "d0"): 1.0, ("q1", "d1"): 1.0, ("q1", "d2"): 1.0}, model_name="tiny")
+    listed = [
+        JudgmentPair(query="q1", document=f"d{place}", query_text="a query", content=DocumentText(f"<b>{place}", "text & more"))
+        for place in range(3)
+    ]
+    plan = LabelPlan(
+        pairs=listed, scale=Scale.of("0=no,1=yes"), model={("q1", "d0"): 1.0, ("q1", "d1"): 1.0, ("q1", "d2"): 1.0}, model_name="tiny"
+    )
     found = LabelStore(str(tmp_path / "labels.sqlite3"), plan, str(tmp_path / "labels.qrels"))
     yield found
     found.close()

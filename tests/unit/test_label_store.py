@@ -27,11 +27,11 @@ SCALE = Scale.of("0=no,1=partly,2=yes")
 
 
 def pairs(number: int = 6) -> list[JudgmentPair]:
-    return [JudgmentPair(f"q{place % 2}", f"d{place}") for place in range(number)]
+    return [JudgmentPair(query=f"q{place % 2}", document=f"d{place}") for place in range(number)]
 
 
 def opened(folder: Path, given: "list[JudgmentPair] | None" = None, scale: Scale = SCALE, **options: Any) -> LabelStore:
-    plan = LabelPlan(pairs() if given is None else given, scale, **options)
+    plan = LabelPlan(pairs=pairs() if given is None else given, scale=scale, **options)
     return LabelStore(str(folder / "labels.sqlite3"), plan, str(folder / "labels.qrels"))
 
 
@@ -83,32 +83,32 @@ def test_answers_are_there_again_after_an_end_and_a_longer_list_goes_on(tmp_path
 
 
 def test_pairs_of_one_query_follow_each_other_in_an_order_of_no_run_and_priority_goes_first(tmp_path: Path) -> None:
-    given = [JudgmentPair(f"q{place // 10}", f"d{place}") for place in range(40)]
-    ordered = LabelPlan(given, SCALE).ordered
+    given = [JudgmentPair(query=f"q{place // 10}", document=f"d{place}") for place in range(40)]
+    ordered = LabelPlan(pairs=given, scale=SCALE).ordered
     assert [pair.query for pair in ordered] == [f"q{place // 10}" for place in range(40)]
     assert ordered != given
-    assert ordered == LabelPlan(given, SCALE).ordered != LabelPlan(given, SCALE, seed=1).ordered
-    urgent = JudgmentPair("q3", "urgent", priority=1.0)
-    later = JudgmentPair("q0", "later", priority=2.0)
-    assert LabelPlan([*given, later, urgent], SCALE).ordered[:2] == [urgent, later]
+    assert ordered == LabelPlan(pairs=given, scale=SCALE).ordered != LabelPlan(pairs=given, scale=SCALE, seed=1).ordered
+    urgent = JudgmentPair(query="q3", document="urgent", priority=1.0)
+    later = JudgmentPair(query="q0", document="later", priority=2.0)
+    assert LabelPlan(pairs=[*given, later, urgent], scale=SCALE).ordered[:2] == [urgent, later]
 
 
 def test_gold_questions_that_the_list_lacks_are_mixed_with_the_others() -> None:
     gold = {(f"g{place}", "d"): 1.0 for place in range(20)}
-    more = [JudgmentPair(*key) for key in gold]
+    more = [JudgmentPair(query=query, document=document) for query, document in gold]
     for priorities in (range(1, 201), [float("inf")] * 200):
-        given = [JudgmentPair(f"q{place // 10}", f"d{place}", priority=n) for place, n in enumerate(priorities)]
-        ordered = LabelPlan([*given, *more], SCALE, gold=gold).ordered
-        assert [pair for pair in ordered if pair.key not in gold] == LabelPlan(given, SCALE).ordered
+        given = [JudgmentPair(query=f"q{place // 10}", document=f"d{place}", priority=n) for place, n in enumerate(priorities)]
+        ordered = LabelPlan(pairs=[*given, *more], scale=SCALE, gold=gold).ordered
+        assert [pair for pair in ordered if pair.key not in gold] == LabelPlan(pairs=given, scale=SCALE).ordered
         places = [place for place, pair in enumerate(ordered) if pair.key in gold]
         for quarter in range(4):
             assert any(55 * quarter <= place < 55 * (quarter + 1) for place in places), "twenty of 220, in each quarter at least one"
-    assert [pair.key for pair in LabelPlan(more, SCALE, gold=gold).ordered] == list(gold), "gold alone keeps its order"
+    assert [pair.key for pair in LabelPlan(pairs=more, scale=SCALE, gold=gold).ordered] == list(gold), "gold alone keeps its order"
 
 
 def test_an_answer_is_kept_if_the_files_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    plan = LabelPlan(pairs(2), SCALE)
+    plan = LabelPlan(pairs=pairs(2), scale=SCALE)
     store = LabelStore(str(tmp_path / "labels.sqlite3"), plan, str(tmp_path / "out" / "labels.qrels"))
     (tmp_path / "out").rename(tmp_path / "away")
     store.join("ann")
@@ -316,15 +316,15 @@ def test_one_process_uses_the_labels_and_a_scale_does_not_change(tmp_path: Path)
 
 def test_what_is_wrong_with_a_plan_is_named() -> None:
     with pytest.raises(OptionError, match=r"gold: query 'q0', document 'd0': found the grade 9, expected one of 0, 1, 2"):
-        LabelPlan(pairs(), SCALE, gold={("q0", "d0"): 9.0})
+        LabelPlan(pairs=pairs(), scale=SCALE, gold={("q0", "d0"): 9.0})
     with pytest.raises(OptionError, match="double"):
-        LabelPlan(pairs(), SCALE, double=1.5)
+        LabelPlan(pairs=pairs(), scale=SCALE, double=1.5)
     with pytest.raises(InputError, match="without blanks"):
-        LabelPlan([JudgmentPair("q 1", "d")], SCALE)
+        LabelPlan(pairs=[JudgmentPair(query="q 1", document="d")], scale=SCALE)
     with pytest.raises(InputError, match=r"found query '#q1', expected an id without blanks, control characters and a leading #"):
-        LabelPlan([JudgmentPair("#q1", "d")], SCALE)
+        LabelPlan(pairs=[JudgmentPair(query="#q1", document="d")], scale=SCALE)
     with pytest.raises(InputError, match=r"found document 'd\\udcff', expected an id in UTF-8"):
-        LabelPlan([JudgmentPair("q1", "d\udcff")], SCALE)
+        LabelPlan(pairs=[JudgmentPair(query="q1", document="d\udcff")], scale=SCALE)
     with pytest.raises(OptionError, match="scale: found '0'"):
         LabelServing(pairs="a", output="b", state="c", scale="0")
     with pytest.raises(OptionError, match="expected a token"):
@@ -408,7 +408,7 @@ def test_only_addresses_of_the_web_are_links(address: str) -> None:
 
 
 def test_agreement_of_one_query_has_no_interval(tmp_path: Path) -> None:
-    store = opened(tmp_path, [JudgmentPair("q1", f"d{place}") for place in range(4)], double=1.0)
+    store = opened(tmp_path, [JudgmentPair(query="q1", document=f"d{place}") for place in range(4)], double=1.0)
     label_all(store, "ann", 2.0)
     label_all(store, "ben", 2.0)
     assert progress_report(store)["agreement"]["percent"] == "100 %"

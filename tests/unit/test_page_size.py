@@ -27,7 +27,15 @@ def random_subject(rng: np.random.Generator) -> Subject:
     for run in range(RUNS):
         values = rng.random((QUERIES, 3))
         evaluations.append(
-            Evaluation(f"run-{run}", queries, one.measures, values, np.ones(values.shape, bool), one.coverage, one.provenance)
+            Evaluation(
+                name=f"run-{run}",
+                queries=queries,
+                measures=one.measures,
+                values=values,
+                scored=np.ones(values.shape, bool),
+                coverage=one.coverage,
+                provenance=one.provenance,
+            )
         )
     documents = rng.integers(0, 10**9, (300, DEPTH))
     listings = [
@@ -80,7 +88,15 @@ def subject_of(queries: list[str], documents: list[str], rng: np.random.Generato
     """Two runs with rankings of ten documents for every query, and a measure."""
     one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["nDCG@10"])
     evaluations = [
-        Evaluation(name, queries, one.measures, values, np.ones(values.shape, bool), one.coverage, one.provenance)
+        Evaluation(
+            name=name,
+            queries=queries,
+            measures=one.measures,
+            values=values,
+            scored=np.ones(values.shape, bool),
+            coverage=one.coverage,
+            provenance=one.provenance,
+        )
         for name, values in (("a", rng.random((len(queries), 1))), ("b", rng.random((len(queries), 1))))
     ]
     lists = {

@@ -49,7 +49,7 @@ def test_an_id_that_breaks_a_line_is_refused_by_the_layout_of_trec_eval(query: s
     with pytest.raises(InputError, match=r"run mine, query 'a\\.b': found a (line feed|tab|carriage return)"):
         list(trec_report([run], per_query=True))
     with pytest.raises(InputError, match=r"query 'a\\.b': found a"):
-        list(trec_eval_report(run, [TrecColumn("map", ir.AP())], runid="t", per_query=True))
+        list(trec_eval_report(run, [TrecColumn(name="map", measure=ir.AP())], runid="t", per_query=True))
     assert len(list(trec_report([run]))) == 2
 
 

@@ -22,7 +22,7 @@ def curves(names: tuple[str, ...] = NAMES, n: int = 60) -> SimulatedMeans:
     sizes = np.arange(1, n + 1)
     means = {name: 0.9 - 0.001 * place - 0.5 / (sizes + 1) for place, name in enumerate(names)}
     means[names[0]][0] = np.nan
-    return SimulatedMeans(sizes, means, 40, "Data: made by a test.")
+    return SimulatedMeans(sizes=sizes, means=means, queries=40, source="Data: made by a test.")
 
 
 def points_of(svg: str) -> list[list[tuple[float, float]]]:
@@ -75,8 +75,10 @@ def test_names_of_lines_that_end_together_do_not_cover_each_other() -> None:
 
 def test_theory_and_simulation_stand_on_one_scale() -> None:
     sizes, values = np.array([10, 100, 1000]), np.array([[0.7, 0.8, 0.9], [0.9, 0.8, np.nan]])
-    panels = [Simulated("nDCG", "tends to 1", sizes, values, np.array([0.8, 0.8, 0.9]), 1.0)]
-    panels.append(Simulated("nDCG@10", "never settles", sizes, values, np.array([0.8, 0.8, 0.9]), None))
+    panels = [Simulated(measure="nDCG", says="tends to 1", sizes=sizes, values=values, means=np.array([0.8, 0.8, 0.9]), limit=1.0)]
+    panels.append(
+        Simulated(measure="nDCG@10", says="never settles", sizes=sizes, values=values, means=np.array([0.8, 0.8, 0.9]), limit=None)
+    )
 
     spec = simulated_spec(panels, "s")
 

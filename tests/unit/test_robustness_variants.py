@@ -10,7 +10,9 @@ from idealrank.measures.parse import parse_run_measure
 @pytest.mark.parametrize("measure", ["nDCG@10", "nDCG(gain=exp2)@10", "AP"])
 @pytest.mark.parametrize("preset", [name for name in PRESETS if name != "standard"])
 def test_a_convention_is_what_its_parts_make_together(preset: str, measure: str) -> None:
-    asked = ComparisonRequest(parse_run_measure(measure), Convention.of("standard"), [0.0, 1.0, 2.0], [], arrays=False)
+    asked = ComparisonRequest(
+        measure=parse_run_measure(measure), convention=Convention.of("standard"), grades=[0.0, 1.0, 2.0], others=[], arrays=False
+    )
     (whole,) = asked.alternatives([preset])
 
     parts = asked.taken_apart(whole)

@@ -326,7 +326,10 @@ def test_a_variable_that_is_not_set_is_named() -> None:
 
 
 def test_replay_repeats_a_journal_with_its_failures(tmp_path: Path) -> None:
-    records = [QueryRecord("q1", (ScoredDocument("b", 2.0), ScoredDocument("a", 2.0)), 0.1, 1), QueryRecord("q2", (), 0.1, 4, "busy", True)]
+    records = [
+        QueryRecord(query="q1", hits=(ScoredDocument("b", 2.0), ScoredDocument("a", 2.0)), seconds=0.1, attempts=1),
+        QueryRecord(query="q2", hits=(), seconds=0.1, attempts=4, failure="busy", temporary=True),
+    ]
     lines = [json.dumps({"format": "idealrank search journal 1"}), *(json.dumps(one.to_dict()) for one in records)]
     (tmp_path / "a.jsonl").write_text("\n".join(lines) + "\n")
     backend = make({"kind": "replay", "path": str(tmp_path / "a.jsonl")})

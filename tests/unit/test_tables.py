@@ -37,7 +37,7 @@ def table_of(names: list[str], **options: object) -> Table:
     rows = [
         [Cell(name), Cell(f"{place / 10:.2f}", place / 10, strong=place == 1, mark="*" * (place % 2))] for place, name in enumerate(names)
     ]
-    return Table([Column("run"), Column("AP", "number")], rows, **options)  # type: ignore[arg-type]
+    return Table(columns=[Column(title="run"), Column(title="AP", kind="number")], rows=rows, **options)  # type: ignore[arg-type]
 
 
 # --- plain text ------------------------------------------------------------------------------------------------------------------
@@ -45,7 +45,9 @@ def table_of(names: list[str], **options: object) -> Table:
 
 def test_points_stand_below_each_other_whatever_the_digits_and_marks() -> None:
     cells = [Cell("1"), Cell("0.00006", mark="**"), Cell("-12.5"), Cell("0.25", mark="*"), Cell("-"), Cell("<0.000001")]
-    lines = forms.as_text(Table([Column("run"), Column("p", "number")], [[Cell("r"), cell] for cell in cells])).splitlines()[1:]
+    lines = forms.as_text(
+        Table(columns=[Column(title="run"), Column(title="p", kind="number")], rows=[[Cell("r"), cell] for cell in cells])
+    ).splitlines()[1:]
 
     numbers = [line for line, cell in zip(lines, cells, strict=True) if "." in cell.text]
     assert len({line.index(".") for line in numbers}) == 1
@@ -54,7 +56,8 @@ def test_points_stand_below_each_other_whatever_the_digits_and_marks() -> None:
 
 def test_a_table_that_is_too_wide_turns_its_rows_into_columns() -> None:
     wide = Table(
-        [Column("run"), *(Column("m" * 40 + str(i), "number") for i in range(4))], [[Cell(f"run{j}"), *[Cell("0.5")] * 4] for j in range(9)]
+        columns=[Column(title="run"), *(Column(title="m" * 40 + str(i), kind="number") for i in range(4))],
+        rows=[[Cell(f"run{j}"), *[Cell("0.5")] * 4] for j in range(9)],
     )
 
     lines = forms.as_text(wide, width=80).splitlines()
@@ -148,7 +151,9 @@ def test_html_is_a_table_with_a_caption_and_scopes_and_escapes_everything() -> N
 
 @given(NAMES, NAMES)
 def test_no_text_gets_out_of_html(name: str, value: str) -> None:
-    table = Table([Column(name), Column(name)], [[Cell(name), Cell("x", value, mark=name)]], title=name, notes=[name])
+    table = Table(
+        columns=[Column(title=name), Column(title=name)], rows=[[Cell(name), Cell("x", value, mark=name)]], title=name, notes=[name]
+    )
 
     found = html_elements(forms.as_html(table))
 
@@ -159,7 +164,7 @@ def test_no_text_gets_out_of_html(name: str, value: str) -> None:
 
 def test_what_is_no_number_has_no_value_in_html() -> None:
     row = [Cell("r"), Cell("-", float("nan")), Cell("-", (0.0, float("inf"))), Cell("[0, 1]", (0.0, 1.0)), Cell("1", 1)]
-    found = html_elements(forms.as_html(Table([Column("run"), *[Column("x", "number")] * 4], [row])))
+    found = html_elements(forms.as_html(Table(columns=[Column(title="run"), *[Column(title="x", kind="number")] * 4], rows=[row])))
 
     data = [{key: value for key, value in one.items() if key.startswith("data-")} for one in found if one["tag"] == "td"]
     assert data == [{}, {}, {"data-low": "0.0", "data-high": "1.0"}, {"data-value": "1"}]
@@ -167,7 +172,7 @@ def test_what_is_no_number_has_no_value_in_html() -> None:
 
 def test_numbers_with_unlike_digits_are_padded_in_html() -> None:
     rows = [[Cell("a"), Cell("1")], [Cell("b"), Cell("0.031")]]
-    found = html_elements(forms.as_html(Table([Column("run"), Column("p", "number")], rows)))
+    found = html_elements(forms.as_html(Table(columns=[Column(title="run"), Column(title="p", kind="number")], rows=rows)))
 
     assert [one["text"] for one in found if one["tag"] == "td"] == ["1\u2008\u2007\u2007\u2007", "0.031"]
 
@@ -196,7 +201,7 @@ FORMULAS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 @given(st.lists(st.tuples(NAMES, st.floats(allow_nan=False, allow_infinity=False)), min_size=1, max_size=4))
 def test_csv_and_records_keep_every_digit_and_every_name(found: list[tuple[str, float]]) -> None:
     rows = [[Cell(name), Cell("-", value), Cell("-", (value, 1.0))] for name, value in found]
-    table = Table([Column("run"), Column("AP", "number"), Column("interval", "number")], rows)
+    table = Table(columns=[Column(title="run"), Column(title="AP", kind="number"), Column(title="interval", kind="number")], rows=rows)
 
     records = json.loads(json.dumps(forms.as_records(table)))
     lines = list(csv.reader(io.StringIO("".join(delimited(forms.as_rows(table))), newline="")))
@@ -210,4 +215,4 @@ def test_csv_and_records_keep_every_digit_and_every_name(found: list[tuple[str, 
 
 def test_rows_of_another_length_are_a_mistake() -> None:
     with pytest.raises(ValueError, match="row of 1 cells, expected 2"):
-        Table([Column("run"), Column("AP")], [[Cell("a")]])
+        Table(columns=[Column(title="run"), Column(title="AP")], rows=[[Cell("a")]])

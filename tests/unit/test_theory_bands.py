@@ -25,7 +25,7 @@ def test_queries_that_agree_by_luck_are_worth_no_more_than_their_documents() -> 
     """Ten queries, half of the documents of each relevant but for one query: less variance than chance has."""
     relevant = np.tile(np.arange(10) % 2 == 0, 10)
     relevant[0] = False
-    documents = PlacedDocuments(np.zeros(100), relevant, np.repeat(np.arange(10), 10), 10)
+    documents = PlacedDocuments(score=np.zeros(100), relevant=relevant, query=np.repeat(np.arange(10), 10), n_queries=10)
 
     found = worth(documents, np.zeros(100, np.int64), np.ones((1, 1)), np.array([relevant.mean()]))
 
@@ -38,7 +38,9 @@ def test_where_all_documents_agree_as_much_is_lost_to_queries_as_elsewhere() -> 
     query = np.repeat(np.arange(40), 20)
     relevant = (code == 1) | (query % 4 == 0)
 
-    found = worth(PlacedDocuments(np.zeros(800), relevant, query, 40), code, np.eye(2), np.array([0.25, 1.0]))
+    found = worth(
+        PlacedDocuments(score=np.zeros(800), relevant=relevant, query=query, n_queries=40), code, np.eye(2), np.array([0.25, 1.0])
+    )
 
     assert found == pytest.approx([39, 39], rel=1e-12)
 
@@ -51,7 +53,10 @@ def test_blocks_of_queries_change_no_bit(monkeypatch: pytest.MonkeyPatch, held: 
     hits, count = np.zeros((300, 40)), np.zeros((300, 40))
     np.add.at(hits, (query, code), relevant)
     np.add.at(count, (query, code), 1)
-    documents, own = PlacedDocuments(np.zeros(5000), relevant, query, 300), hits.sum(axis=0) / count.sum(axis=0)
+    documents, own = (
+        PlacedDocuments(score=np.zeros(5000), relevant=relevant, query=query, n_queries=300),
+        hits.sum(axis=0) / count.sum(axis=0),
+    )
     near = np.maximum(0.3 - abs(np.linspace(0, 1, 101)[:, None] - np.linspace(0, 1, 40)), 0)
     monkeypatch.setattr("idealrank.theory.estimation.bands._HELD", held)
 
@@ -66,7 +71,7 @@ def test_shares_of_a_cell_each_have_the_worth_of_weights_of_one() -> None:
     code, relevant = rng.integers(0, 7, 400), rng.random(400) < 0.3
     share = np.bincount(code, weights=relevant) / np.bincount(code)
     for queries in (1, 2, 50):
-        documents = PlacedDocuments(np.zeros(400), relevant, np.arange(400) % queries, queries)
+        documents = PlacedDocuments(score=np.zeros(400), relevant=relevant, query=np.arange(400) % queries, n_queries=queries)
         assert np.array_equal(worth(documents, code, None, share), worth(documents, code, np.eye(7), share))
 
 

@@ -150,7 +150,7 @@ def test_intervals_of_shares_are_those_of_scipy() -> None:
 def test_documents_that_repeat_their_query_are_worth_one() -> None:
     """Each query has one label, ten times: Q queries are worth Q - 1, for the mean is estimated."""
     relevant = np.repeat(np.arange(40) % 4 == 0, 10)
-    documents = PlacedDocuments(np.zeros(400), relevant, np.repeat(np.arange(40), 10), 40)
+    documents = PlacedDocuments(score=np.zeros(400), relevant=relevant, query=np.repeat(np.arange(40), 10), n_queries=40)
     assert worth(documents, np.zeros(400, np.int64), np.ones((1, 1)), np.array([0.25])) == pytest.approx(39)
 
 
@@ -165,7 +165,7 @@ def test_variance_between_queries_by_hand(monkeypatch: pytest.MonkeyPatch) -> No
     parts = [(heavy * (relevant - share[:, None]))[:, query == q].sum(1) for q in range(30)]
     variance = 30 / 29 * (np.array(parts) ** 2).sum(0) / heavy.sum(1) ** 2
     expected = np.minimum(share * (1 - share) / variance, heavy.sum(1) ** 2 / (heavy**2).sum(1))
-    documents = PlacedDocuments(np.zeros(500), relevant, query, 30)
+    documents = PlacedDocuments(score=np.zeros(500), relevant=relevant, query=query, n_queries=30)
     assert worth(documents, code, weights, share) == pytest.approx(expected)
     monkeypatch.setattr("idealrank.theory.estimation.bands._ROWS", 7)
     assert worth(documents, code, weights, share) == pytest.approx(expected)

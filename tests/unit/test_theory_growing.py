@@ -188,6 +188,6 @@ def test_nothing_in_a_file_is_run(tmp_path: Path) -> None:
 
 
 def test_a_collection_of_short_lists_has_none_of_many_documents() -> None:
-    mine = RankedCollection(np.array([1.0, 0.0]), {"mine": np.array([0.2, 0.9])}, np.array([0, 2]))
+    mine = RankedCollection(grades=np.array([1.0, 0.0]), scores={"mine": np.array([0.2, 0.9])}, offsets=np.array([0, 2]))
     with pytest.raises(InputError, match="found 2 documents in the longest list, expected at least 3; ask for fewer"):
         mine.at_least(3)

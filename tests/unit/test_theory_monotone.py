@@ -14,7 +14,7 @@ from idealrank.theory.estimation.bands import PlacedDocuments, check_monotone, l
 def listed(relevant: np.ndarray) -> PlacedDocuments:
     """One query, in order of canonical scores."""
     n = relevant.size
-    return PlacedDocuments((np.arange(n) + 0.5) / n, relevant, np.zeros(n, np.int64), 1)
+    return PlacedDocuments(score=(np.arange(n) + 0.5) / n, relevant=relevant, query=np.zeros(n, np.int64), n_queries=1)
 
 
 @pytest.mark.parametrize("blocks", [2, 5, 10])
@@ -47,7 +47,12 @@ def test_a_constant_ybar_is_refused_as_often_as_stated(queries: int) -> None:
     rng = np.random.default_rng(1)
     query = np.arange(1000) % queries
     place = (np.arange(1000) // queries + 0.5) / (1000 // queries)
-    p = np.array([check_monotone(PlacedDocuments(place, rng.random(1000) < 0.3, query, queries)).p for _ in range(600)])
+    p = np.array(
+        [
+            check_monotone(PlacedDocuments(score=place, relevant=rng.random(1000) < 0.3, query=query, n_queries=queries)).p
+            for _ in range(600)
+        ]
+    )
     assert (p < 0.1).mean() == pytest.approx(0.1, abs=5 * np.sqrt(0.09 / 600))
 
 

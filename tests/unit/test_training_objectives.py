@@ -21,7 +21,15 @@ def pair_weights(lists: LambdaLists) -> dict[tuple[int, int], float]:
             up = np.zeros(n)
             up[[i, j]] = 1.0
             down = up.copy()
-            alone = LambdaLists(lists.objective, lists.gains, lists.offsets, lists.weights, lists.scale, up, down)
+            alone = LambdaLists(
+                objective=lists.objective,
+                gains=lists.gains,
+                offsets=lists.offsets,
+                weights=lists.weights,
+                scale=lists.scale,
+                up=up,
+                down=down,
+            )
             slope, _ = alone.gradients(SCORES, dtype="float64")
             wrong = 1 / (1 + np.exp(abs(SCORES[i] - SCORES[j])))
             right_order = (SCORES[i] - SCORES[j]) * (lists.gains[i] - lists.gains[j]) >= 0

@@ -18,7 +18,10 @@ def made() -> str:
     logged = np.where(rng.random(400) < 0.5, 0.25, 0.75)
     columns = {"reward": rng.integers(0, 2, 400).astype(float), "logged": logged, "target": logged / 2, "target_b": logged}
     return click_page(
-        LogCheck(2400, 600, 600, (), False, log, np.ones(2400, np.bool_)), {"pbm": PBM(10)}, reward_estimates(columns), n_resamples=5
+        LogCheck(n_rows=2400, n_lists=600, n_kept=600, problems=(), from_zero=False, sessions=log, kept_rows=np.ones(2400, np.bool_)),
+        {"pbm": PBM(10)},
+        reward_estimates(columns),
+        n_resamples=5,
     )
 
 

@@ -20,7 +20,9 @@ HOSTILE = "</script><img src=x onerror=alert(1)> \"'"
 
 def figures(name: str = "ListNet") -> str:
     sizes = np.arange(1, 61)
-    shown = SimulatedMeans(sizes, {name: 0.9 - 0.5 / (sizes + 1), "random": 0.6 - 0.5 / (sizes + 1)}, 40, "Data: made by a test.")
+    shown = SimulatedMeans(
+        sizes=sizes, means={name: 0.9 - 0.5 / (sizes + 1), "random": 0.6 - 0.5 / (sizes + 1)}, queries=40, source="Data: made by a test."
+    )
     return drawings.page({f"figure-{n}": figure_spec(FIGURES[n], shown, interactive=True) for n in (1, 2)}, f"Lists of {name}")
 
 

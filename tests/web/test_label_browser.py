@@ -39,7 +39,12 @@ WORDS = "Return the exact value of the query, and nothing else.\n\n" + "A senten
 def plan(number: int = 6, **options: Any) -> LabelPlan:
     texts = [DocumentText(f"Title {place}", WORDS, f"https://docs.example/{place}") for place in range(number)]
     return LabelPlan(
-        [JudgmentPair(f"q{place % 2}", f"d{place}", f"exact query {place % 2}", texts[place]) for place in range(number)], SCALE, **options
+        pairs=[
+            JudgmentPair(query=f"q{place % 2}", document=f"d{place}", query_text=f"exact query {place % 2}", content=texts[place])
+            for place in range(number)
+        ],
+        scale=SCALE,
+        **options,
     )
 
 
@@ -229,11 +234,17 @@ def test_keys_skip_note_mark_and_never_grade_while_a_note_is_written(browser: "B
 
 def test_hostile_texts_are_texts(browser: "Browser", tmp_path: Path) -> None:
     pairs = [
-        JudgmentPair("q1", "d1", HOSTILE, DocumentText(HOSTILE, f"{HOSTILE}\n{HOSTILE}", "javascript:alert(1)")),
-        JudgmentPair("q1", "d2", HOSTILE, DocumentText("", HOSTILE, 'https://a.example/"onclick="alert(1)')),
+        JudgmentPair(
+            query="q1", document="d1", query_text=HOSTILE, content=DocumentText(HOSTILE, f"{HOSTILE}\n{HOSTILE}", "javascript:alert(1)")
+        ),
+        JudgmentPair(
+            query="q1", document="d2", query_text=HOSTILE, content=DocumentText("", HOSTILE, 'https://a.example/"onclick="alert(1)')
+        ),
     ]
     known = {pair.key: 1.0 for pair in pairs}
-    chosen = LabelPlan(pairs, Scale.of(f"0=no,1={HOSTILE.replace(',', ' ').replace('=', ' ')}"), model=known, model_name=HOSTILE)
+    chosen = LabelPlan(
+        pairs=pairs, scale=Scale.of(f"0=no,1={HOSTILE.replace(',', ' ').replace('=', ' ')}"), model=known, model_name=HOSTILE
+    )
     with labelling(tmp_path, chosen, HOSTILE) as (home, _), window(browser, home) as pages:
         page = join(pages, HOSTILE.replace("\n", " ")[:40].strip())
         for _ in range(2):

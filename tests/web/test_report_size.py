@@ -23,7 +23,15 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["nDCG@10", "AP", "RR"])
     queries = [f"query-{number}" for number in range(QUERIES)]
     evaluations = [
-        Evaluation(f"run {place}", queries, one.measures, values, np.ones(values.shape, bool), one.coverage, one.provenance)
+        Evaluation(
+            name=f"run {place}",
+            queries=queries,
+            measures=one.measures,
+            values=values,
+            scored=np.ones(values.shape, bool),
+            coverage=one.coverage,
+            provenance=one.provenance,
+        )
         for place, values in enumerate(rng.random((RUNS, QUERIES, 3)))
     ]
     path = tmp_path_factory.mktemp("large") / "report.html"

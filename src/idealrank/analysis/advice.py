@@ -232,7 +232,7 @@ class Fit:
     why: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Advice:
     """Observations of judgments and a run, and the measures that fit.
 

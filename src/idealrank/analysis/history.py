@@ -203,7 +203,7 @@ class Rule:
                 best, before = max(best, worth), point
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Onset:
     """Start of a failure in a line of values.
 
@@ -257,13 +257,20 @@ def onset(points: Sequence[Point], rule: Rule) -> Onset:
     """
     judged = [(point, bool(failing)) for point, failing in zip(points, rule.fails(points), strict=True) if failing is not None]
     if not judged:
-        return Onset(rule, "unknown")
+        return Onset(rule=rule, state="unknown")
     turns = [at for at in range(1, len(judged)) if judged[at][1] and not judged[at - 1][1]]
     if not turns:
-        return Onset(rule, "never fine" if judged[-1][1] else "fine", first_bad=judged[0][0] if judged[-1][1] else None)
+        return Onset(rule=rule, state="never fine" if judged[-1][1] else "fine", first_bad=judged[0][0] if judged[-1][1] else None)
     good, bad = judged[turns[-1] - 1][0], judged[turns[-1]][0]
     later = _later_fall([point for point, _ in judged[turns[-1] - 1 :]], rule)
-    return Onset(rule, "fails" if judged[-1][1] else "fine", good, bad, breaks_between(good, bad), later)
+    return Onset(
+        rule=rule,
+        state="fails" if judged[-1][1] else "fine",
+        last_good=good,
+        first_bad=bad,
+        breaks=breaks_between(good, bad),
+        later_fall=later,
+    )
 
 
 def _later_fall(points: Sequence[Point], rule: Rule) -> tuple[Point, Point] | None:
@@ -333,7 +340,7 @@ class Trace:
 
     Examples
     --------
-    >>> Trace(onset=Onset(Rule(below=0.5), "unknown")).order
+    >>> Trace(onset=Onset(rule=Rule(below=0.5), state="unknown")).order
     'time'
     """
 

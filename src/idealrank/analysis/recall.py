@@ -18,7 +18,7 @@ from idealrank.stats.intervals import clopper_pearson
 _LOW_TAIL = 0.05
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RecallSummary:
     """Recall at one cutoff over all queries.
 
@@ -49,7 +49,7 @@ class RecallSummary:
     complete_interval: tuple[float, float]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class QueryLoss:
     """One query that loses by the approximate index.
 
@@ -77,7 +77,7 @@ class QueryLoss:
     lost: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class IndexRecall:
     """Recall of an approximate run against an exact one, per query, with the quality lost.
 
@@ -128,7 +128,9 @@ class IndexRecall:
         low, high = clopper_pearson(share, np.array([float(values.size)]), self.level)
         tail = float(np.quantile(values, _LOW_TAIL, method="inverted_cdf"))
         interval = mean_interval(values, level=self.level)
-        return RecallSummary(cutoff, interval, tail, complete, (float(low[0]), float(high[0])))
+        return RecallSummary(
+            cutoff=cutoff, interval=interval, percentile_5=tail, n_complete=complete, complete_interval=(float(low[0]), float(high[0]))
+        )
 
     def lost_per_query(self) -> dict[str, FloatArray]:
         """Return the loss of each query by measure, in the order of `queries`; NaN if a query has no value."""
@@ -159,7 +161,7 @@ class IndexRecall:
             found = set()
         recall = {cutoff: float(value) for cutoff, value in zip(self.cutoffs, self.values[row], strict=True)}
         missed = tuple(document for document in top if document not in found) if recall[depth] < 1 else ()
-        return QueryLoss(query, recall, missed, {text: float(values[row]) for text, values in lost.items()})
+        return QueryLoss(query=query, recall=recall, missed=missed, lost={text: float(values[row]) for text, values in lost.items()})
 
     def __repr__(self) -> str:
         means = ", ".join(f"{float(self.values[:, place].mean()):.4f} at {cutoff}" for place, cutoff in enumerate(self.cutoffs))

@@ -52,7 +52,11 @@ def click_page(
     --------
     >>> from idealrank.clicks import PBM, simulate
     >>> log = simulate([[0.5, 0.3]] * 4, 400, ranks=2, policy="random")
-    >>> page = click_page(LogCheck(800, 400, 400, (), False, log, np.ones(800, np.bool_)), {"pbm": PBM(20)}, n_resamples=10)
+    >>> page = click_page(
+    ...     LogCheck(n_rows=800, n_lists=400, n_kept=400, problems=(), from_zero=False, sessions=log, kept_rows=np.ones(800, np.bool_)),
+    ...     {"pbm": PBM(20)},
+    ...     n_resamples=10,
+    ... )
     >>> "Propensity by rank" in page
     True
     """
@@ -158,7 +162,7 @@ def reward_estimates(
     return RewardEstimates(values=values, differences=differences, weights=weights, logged=logged, logged_mean=float(rewards.mean()))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SlateColumns:
     """Lists as tables, a row a list and a column a rank.
 
@@ -174,7 +178,7 @@ class SlateColumns:
     Examples
     --------
     >>> one = np.ones((2, 1))
-    >>> SlateColumns(one, one, one).rewards.shape
+    >>> SlateColumns(rewards=one, logged=one, target=one).rewards.shape
     (2, 1)
     """
 
@@ -232,4 +236,6 @@ def slates_of(columns: Mapping[str, Any]) -> SlateColumns:
                 )
         clusters = [by_list[number] for number in range(sizes.size)]
     other = table("target_b", 1.0) if columns.get("target_b") is not None else None
-    return SlateColumns(table("reward", 0.0), table("logged", 1.0), table("target", 1.0), other, clusters)
+    return SlateColumns(
+        rewards=table("reward", 0.0), logged=table("logged", 1.0), target=table("target", 1.0), target_b=other, clusters=clusters
+    )

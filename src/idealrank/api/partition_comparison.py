@@ -14,7 +14,7 @@ from idealrank.errors import IdealrankError, InputError
 from idealrank.measures.parse import MeasureLike
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ComparisonPlan:
     """Plan of a comparison in parts, as it is sent to workers.
 
@@ -50,7 +50,7 @@ class ComparisonPlan:
         OptionError
             As for `PartitionPlan.of`.
         """
-        return cls(PartitionPlan.of(measures, convention, names[1], max_documents), names[0], n_draws, seed)
+        return cls(plan=PartitionPlan.of(measures, convention, names[1], max_documents), name_a=names[0], n_draws=n_draws, seed=seed)
 
     @property
     def names(self) -> tuple[str, str]:

@@ -53,7 +53,7 @@ _TEXT = 8 << 20  # bytes of lines that are parsed together
 _CHOSEN = Chosen("query", "document", "value")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PartitionPlan:
     """Measures and convention of an evaluation in parts, as they are sent to workers.
 
@@ -99,7 +99,7 @@ class PartitionPlan:
             measure.check_tables(())
             if measure.aggregate == "text":
                 raise OptionError(f"{measure}: found a measure with text values, expected numbers")
-        return cls(tuple(asked), Convention.of(convention), name, max_documents)
+        return cls(measures=tuple(asked), convention=Convention.of(convention), name=name, max_documents=max_documents)
 
     @property
     def needs_order(self) -> bool:

@@ -39,7 +39,7 @@ def as_rich(table: Table, width: int = WIDTH) -> list[Text]:
     Examples
     --------
     >>> from idealrank.reports.table.cells import Column
-    >>> lines = as_rich(Table([Column("run")], [[Cell("bm25", strong=True)]]))
+    >>> lines = as_rich(Table(columns=[Column(title="run")], rows=[[Cell("bm25", strong=True)]]))
     >>> [line.plain for line in lines], lines[1].spans[0].style.bold
     (['run', 'bm25'], True)
     """

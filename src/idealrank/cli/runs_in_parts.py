@@ -34,7 +34,7 @@ def refuse_whole(memory: str | None, results: Results, kind: str) -> None:
         raise OptionError(f"--judgments {kind}: found --memory too, expected one of them: runs are read in parts for grades alone")
 
 
-@dataclass
+@dataclass(kw_only=True)
 class RunsInParts:
     """Runs of one command, evaluated within a budget of memory.
 
@@ -50,7 +50,15 @@ class RunsInParts:
     Examples
     --------
     >>> import idealrank as ir
-    >>> parts = RunsInParts("1GB", Inputs(), Watch(), ir.Qrels({"q": {"a": 1}}), (ir.parse_measure("RR"),), Convention.of("standard"), 0)
+    >>> parts = RunsInParts(
+    ...     memory="1GB",
+    ...     inputs=Inputs(),
+    ...     watch=Watch(),
+    ...     judgments=ir.Qrels({"q": {"a": 1}}),
+    ...     measures=(ir.parse_measure("RR"),),
+    ...     convention=Convention.of("standard"),
+    ...     threads=0,
+    ... )
     >>> parts.journal is None
     True
     """
@@ -65,10 +73,9 @@ class RunsInParts:
     journal: EvaluationJournal | None = field(default=None)
 
     @classmethod
-    def of(cls, memory: str | None, *given: Any) -> "RunsInParts":
-        """Runs of a command: the fields, then the path of the output and the paths of the runs. Nothing is opened without a budget."""
-        *fields_, output_path, runs = given
-        parts = cls(memory or "", *fields_)
+    def of(cls, memory: str | None, output_path: str | None, runs: Sequence[str], **others: Any) -> "RunsInParts":
+        """Runs of a command, with the other fields by name. Nothing is opened without a budget."""
+        parts = cls(memory=memory or "", **others)
         if memory is not None:
             parts.open_journal(output_path, runs)
         return parts

@@ -36,7 +36,7 @@ RESULT_FORMATS = ("trec_results",)
 VERSION_10, VERSION_9 = VERSIONS = ("trec_eval-10", "trec_eval-9")
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Request:
     """Parsed options.
 

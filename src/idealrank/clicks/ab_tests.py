@@ -38,7 +38,7 @@ MOST_SKEWNESS = 0.2
 _LARGEST_RATIO = 1e8  # of standard deviations to differences: beyond it a plan has more users than there are people
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Effect:
     """Difference of two cohorts, B less A.
 
@@ -246,7 +246,7 @@ def ab_effect(
     )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class RowTable:
     """Checked rows of an experiment.
 
@@ -328,7 +328,7 @@ def row_table(
         if not below[chosen[codes]].sum() >= 1 / LARGEST:
             found = float(below[chosen[codes]].sum())
             raise InputError(f"denominator, cohort {name}: found a sum of {found:g}, expected one above 0; is the column the right one?")
-    return RowTable(y, below, codes, is_b)
+    return RowTable(values=y, denominator=below, user=codes, is_b=is_b)
 
 
 def _drawn_ratios(above: FloatArray, below: FloatArray, taken: FloatArray, replicates: int, rng: np.random.Generator) -> FloatArray:

@@ -15,7 +15,7 @@ FIRST_WITHOUT_CLICK = (
 """Caution of propensities that the log does not determine."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CellCounts:
     """Sessions counted: all that an examination model needs of them, whatever their number.
 
@@ -55,8 +55,14 @@ class CellCounts:
             used, inverse = np.unique(keys, return_inverse=True)
             inverse = inverse.reshape(-1)
             shown, clicked = np.bincount(inverse), np.bincount(inverse[clicks], minlength=used.size)
-        return cls(used // n_situations, used % n_situations, shown.astype(np.float64), clicked.astype(np.float64),
-                   len(sessions.documents), n_situations)  # fmt: skip
+        return cls(
+            pair=used // n_situations,
+            situation=used % n_situations,
+            shown=shown.astype(np.float64),
+            clicked=clicked.astype(np.float64),
+            n_pairs=len(sessions.documents),
+            n_situations=n_situations,
+        )
 
     @property
     def impressions(self) -> FloatArray:
@@ -69,17 +75,31 @@ class CellCounts:
         first = np.cumsum([0, *(part.n_pairs for part in parts)])
         pair = np.concatenate([part.pair + begin for part, begin in zip(parts, first[:-1], strict=True)])
         situation, shown, clicked = (np.concatenate([getattr(part, name) for part in parts]) for name in ("situation", "shown", "clicked"))
-        return cls(pair, situation, shown, clicked, int(first[-1]), parts[0].n_situations)
+        return cls(pair=pair, situation=situation, shown=shown, clicked=clicked, n_pairs=int(first[-1]), n_situations=parts[0].n_situations)
 
     def at_first(self) -> "CellCounts":
         """Select the cells of pairs that were also in the first situation."""
         used = (np.bincount(self.pair[self.situation == 0], minlength=self.n_pairs) > 0)[self.pair]
-        return CellCounts(self.pair[used], self.situation[used], self.shown[used], self.clicked[used], self.n_pairs, self.n_situations)
+        return CellCounts(
+            pair=self.pair[used],
+            situation=self.situation[used],
+            shown=self.shown[used],
+            clicked=self.clicked[used],
+            n_pairs=self.n_pairs,
+            n_situations=self.n_situations,
+        )
 
     def of_queries(self, times: IntArray, query_of_pair: IntArray) -> "CellCounts":
         """CellCounts of queries drawn so many times each."""
         factor = times[query_of_pair][self.pair]
-        return CellCounts(self.pair, self.situation, self.shown * factor, self.clicked * factor, self.n_pairs, self.n_situations)
+        return CellCounts(
+            pair=self.pair,
+            situation=self.situation,
+            shown=self.shown * factor,
+            clicked=self.clicked * factor,
+            n_pairs=self.n_pairs,
+            n_situations=self.n_situations,
+        )
 
 
 def rank_components(cells: CellCounts) -> int:

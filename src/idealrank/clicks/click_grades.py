@@ -22,7 +22,7 @@ from idealrank.stats.randomness import whole_number
 _HIGHEST = 100.0  # grade of an action: an exponential gain of it is still a number
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ClickGrades:
     """Grades made from a log.
 

@@ -26,7 +26,7 @@ CLICKS, CLICKED = "clicks", "lists with a click"
 """Names of the values that need no judgments."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CohortEffects:
     """Difference of two cohorts in several values of their lists, B less A.
 
@@ -173,7 +173,12 @@ def cohort_effects(
     tested = [name for name in effects if name not in checks]
     adjusted = adjust([effects[name].decisive_p for name in tested]).tolist()
     return CohortEffects(
-        effects, dict(zip(tested, adjusted, strict=True)), len(sessions), n_judged, (*_cautions(effects, checks), *lost), trends
+        effects=effects,
+        p=dict(zip(tested, adjusted, strict=True)),
+        n_lists=len(sessions),
+        n_judged=n_judged,
+        cautions=(*_cautions(effects, checks), *lost),
+        trends=trends,
     )
 
 

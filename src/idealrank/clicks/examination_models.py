@@ -122,7 +122,7 @@ class PBM:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class FittedPBM(FittedModel):
     """A position-based model with its parameters.
 

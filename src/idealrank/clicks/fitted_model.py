@@ -13,7 +13,7 @@ from idealrank.data.types import FloatArray, IntArray
 _LEAST = 1e-12  # a probability of 0 or 1 that the sessions contradict costs 40 bits, not infinitely many
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class FittedModel(ABC):
     """A click model with its parameters.
 

@@ -25,7 +25,7 @@ from idealrank.errors import IncompatibleError
 from idealrank.stats.randomness import whole_number
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LoggedDCGSums:
     """Sums of a log's lists for DCG and NDCG of a ranker that was never shown; of partitions, they merge.
 

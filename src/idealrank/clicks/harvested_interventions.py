@@ -25,7 +25,7 @@ _MOST_STEPS, _LEAST_SHARE = 100, 1e-9
 _ROUNDING, _CONVERGED = 1e-15, 1e-12
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class HarvestedPropensities:
     """Propensity of each rank relative to the first, from documents that stood at several ranks.
 
@@ -132,7 +132,9 @@ def harvested_propensities(
         intervals = log_intervals(relative, values, n_linking, n_queries, level)
         for caution in one_query_cautions(n_linking):
             warn(caution)
-    return HarvestedPropensities(relative, intervals, interventions, len(sessions), method)
+    return HarvestedPropensities(
+        relative=relative, intervals=intervals, interventions=interventions, n_sessions=len(sessions), method=method
+    )
 
 
 def all_pairs_of(cells: CellCounts, query_of_pair: IntArray) -> FloatArray:
@@ -147,7 +149,7 @@ def all_pairs_of(cells: CellCounts, query_of_pair: IntArray) -> FloatArray:
     return _all_pairs(*_Harvest.of(cells, query_of_pair).sums(None))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Harvest:
     """A row for each document and each ordered pair of its ranks: weighted clicks, and other impressions, at the first of both."""
 
@@ -170,8 +172,8 @@ class _Harvest:
         one, other = one[one != other], other[one != other]
         weight = shown[other] / (shown[one] + shown[other])  # times the impressions at the first, and divided by them
         return cls(
-            query_of_pair[pair[one]], place[one] * n_ranks + place[other], clicked[one] * weight,
-            (shown[one] - clicked[one]) * weight, n_ranks,
+            query=query_of_pair[pair[one]], ranks=place[one] * n_ranks + place[other], clicked=clicked[one] * weight,
+            skipped=(shown[one] - clicked[one]) * weight, n_ranks=n_ranks,
         )  # fmt: skip
 
     @property
@@ -225,7 +227,7 @@ def _all_pairs(clicked: FloatArray, skipped: FloatArray) -> FloatArray:
     return found
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _PairRows:
     """A row for each rank and each other rank that it is compared with, and the number of each unordered pair."""
 
@@ -241,7 +243,9 @@ class _PairRows:
         scale = float((clicked[one, other] + skipped[one, other]).sum())
         ranks, rank = np.unique(one, return_inverse=True)
         pair = np.unique(np.minimum(one, other) * clicked.shape[0] + np.maximum(one, other), return_inverse=True)[1]
-        return cls(ranks, rank.reshape(-1), pair.reshape(-1), clicked[one, other] / scale, skipped[one, other] / scale)
+        return cls(
+            ranks=ranks, rank=rank.reshape(-1), pair=pair.reshape(-1), hits=clicked[one, other] / scale, misses=skipped[one, other] / scale
+        )
 
     def newton(self) -> FloatArray | None:
         """Logarithms of propensities relative to the first rank; None where the maximum lies at a bound."""

@@ -22,7 +22,7 @@ _MOST_LISTS = 1 << 24  # of a plan; more take too much memory and time
 _SOFTNESS = 3.0  # exponent of ranks in probabilistic interleaving, as in the paper
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Interleaved:
     """A list that mixes the rankings A and B.
 
@@ -63,7 +63,7 @@ class Interleaved:
 
         Examples
         --------
-        >>> shown = Interleaved(("a", "b"), ("A", "B"), "team-draft", (0.0, 1.0))
+        >>> shown = Interleaved(documents=("a", "b"), teams=("A", "B"), method="team-draft", shares=(0.0, 1.0))
         >>> shown.preference([0, 1]), shown.preference([1, 1])
         (1.0, 0.0)
         """
@@ -155,7 +155,7 @@ def _team_draft(rankings: list[list[str]], size: int, rng: np.random.Generator) 
                 teams.append("AB"[side])
         if len(found) == before:
             break
-    return Interleaved(tuple(found), tuple(teams), "team-draft", tuple(float(team == "B") for team in teams))
+    return Interleaved(documents=tuple(found), teams=tuple(teams), method="team-draft", shares=tuple(float(team == "B") for team in teams))
 
 
 def _balanced(rankings: list[list[str]], size: int, rng: np.random.Generator) -> Interleaved:
@@ -174,7 +174,7 @@ def _balanced(rankings: list[list[str]], size: int, rng: np.random.Generator) ->
         a, b = (of.get(one, most) for of in ranks)
         shares.append(0.5 if a == b else float(b < a))
     teams = tuple("" if share == 0.5 else "AB"[int(share)] for share in shares)
-    return Interleaved(tuple(found), teams, "balanced", tuple(shares))
+    return Interleaved(documents=tuple(found), teams=teams, method="balanced", shares=tuple(shares))
 
 
 def _probabilistic(rankings: list[list[str]], size: int, rng: np.random.Generator) -> Interleaved:
@@ -198,10 +198,10 @@ def _probabilistic(rankings: list[list[str]], size: int, rng: np.random.Generato
         found.append(one)
         teams.append("AB"[side])
         shares.append(float(chances[1] / (chances[0] + chances[1])))
-    return Interleaved(tuple(found), tuple(teams), "probabilistic", tuple(shares))
+    return Interleaved(documents=tuple(found), teams=tuple(teams), method="probabilistic", shares=tuple(shares))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Preference:
     """Outcome of an interleaving test.
 

@@ -23,7 +23,7 @@ _NUMBERS = ("rank", "click", "propensity", "dwell", "time", "covariate", "period
 _ALL_CLICKED = 20  # lists of which a user clicked every result
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LogProblem:
     """One kind of problem of a log, with how often it occurs.
 
@@ -40,7 +40,7 @@ class LogProblem:
 
     Examples
     --------
-    >>> LogProblem("ranks", "ranks that are not 1, 2, 3, ...", 1, "session s1, query q1").n_lists
+    >>> LogProblem(kind="ranks", text="ranks that are not 1, 2, 3, ...", n_lists=1, example="session s1, query q1").n_lists
     1
     """
 
@@ -50,7 +50,7 @@ class LogProblem:
     example: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LogRows:
     """Columns of a click log, one row a result shown. A list is what one session showed for one query.
 
@@ -81,7 +81,7 @@ class LogRows:
 
     Examples
     --------
-    >>> rows = LogRows(["s", "s"], ["q", "q"], ["a", "b"], np.array([1.0, 2.0]), np.array([0.0, 1.0]))
+    >>> rows = LogRows(session=["s", "s"], query=["q", "q"], document=["a", "b"], rank=np.array([1.0, 2.0]), click=np.array([0.0, 1.0]))
     >>> rows.check().sessions.clicks.tolist()
     [[False, True]]
     """
@@ -113,7 +113,7 @@ class LogRows:
 
         Examples
         --------
-        >>> rows = LogRows(["s"], ["my name"], ["a"], np.array([1.0]), np.array([0.0])).redacted()
+        >>> rows = LogRows(session=["s"], query=["my name"], document=["a"], rank=np.array([1.0]), click=np.array([0.0])).redacted()
         >>> len(rows.query[0]), rows.document
         (16, ['a'])
         """
@@ -150,7 +150,7 @@ class LogRows:
         for kind, text, wrong in table.problems(rows, most):
             found = np.flatnonzero(wrong)
             if found.size:
-                problems.append(LogProblem(kind, text, found.size, table.name(found[0])))
+                problems.append(LogProblem(kind=kind, text=text, n_lists=found.size, example=table.name(found[0])))
                 kept[found] = False
         if not kept.any():
             said = "; ".join(f"{problem.text}: {problem.n_lists:,}" for problem in problems)
@@ -169,7 +169,7 @@ class LogRows:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LogCheck:
     """Problems of a log, and the sessions that make sense.
 
@@ -192,7 +192,7 @@ class LogCheck:
 
     Examples
     --------
-    >>> rows = LogRows(["s", "t"], ["q", "q"], ["a", "b"], np.array([1.0, 2.0]), np.array([0.0, 1.0]))
+    >>> rows = LogRows(session=["s", "t"], query=["q", "q"], document=["a", "b"], rank=np.array([1.0, 2.0]), click=np.array([0.0, 1.0]))
     >>> [problem.kind for problem in rows.check().problems]
     ['ranks']
     """
@@ -219,7 +219,7 @@ class LogCheck:
         }  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Table:
     """Rows by number: of their query, document and list; in the order of lists and ranks, with the place in the list."""
 
@@ -347,7 +347,7 @@ def checked_rows(rows: LogRows) -> LogRows:
 
     Examples
     --------
-    >>> checked_rows(LogRows(["s"], ["q"], ["a"], [1], [0], user=[""])).user
+    >>> checked_rows(LogRows(session=["s"], query=["q"], document=["a"], rank=[1], click=[0], user=[""])).user
     ['(session s)']
     """
     n = len(_texts("session", rows.session, None))

@@ -28,7 +28,7 @@ NORMALISING = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LoggedDCG:
     """DCG and NDCG of a ranker, estimated from lists of another.
 
@@ -89,7 +89,7 @@ class LoggedDCG:
         return "\n".join([said, f"Warning: {self.warning}", *(f"No verdict: {caution}" for caution in self.cautions)])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LoggedDCGDifference:
     """Difference of two rankers by one log, B less A, paired by list.
 
@@ -363,10 +363,10 @@ def logged_dcg_difference(
     )
     one, other = (WeightedLists.of(sessions, ranking, propensity, discount, offset) for ranking in (ranking_a, ranking_b))
     return LoggedDCGDifference(
-        a,
-        b,
-        list_mean(other.dcg - one.dcg, clusters, confidence, _minus(other.dcg_errors, one.dcg_errors)),
-        list_mean(other.ndcg - one.ndcg, clusters, confidence, _minus(other.ndcg_errors, one.ndcg_errors)),
+        a=a,
+        b=b,
+        dcg=list_mean(other.dcg - one.dcg, clusters, confidence, _minus(other.dcg_errors, one.dcg_errors)),
+        ndcg=list_mean(other.ndcg - one.ndcg, clusters, confidence, _minus(other.ndcg_errors, one.ndcg_errors)),
     )
 
 
@@ -374,7 +374,7 @@ def _minus(errors: FloatArray | None, others: FloatArray | None) -> FloatArray |
     return None if errors is None or others is None else errors - others
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WeightedLists:
     """Weight of each click, and both measures of each list.
 
@@ -421,21 +421,21 @@ class WeightedLists:
             if trusted.shape != (n_ranks,) or not np.isfinite(trusted).all():
                 raise InputError(f"offset: found {trusted.tolist()}, expected {n_ranks} finite click rates, one a rank")
             gains = np.where(sessions.pair >= 0, (sessions.clicks - trusted[: sessions.n_ranks]) / examined, 0.0)
-            return cls(weights, (gains * table[rank]).sum(axis=1), np.full(len(sessions), np.nan))
+            return cls(clicked=weights, dcg=(gains * table[rank]).sum(axis=1), ndcg=np.full(len(sessions), np.nan))
         gains = np.where(sessions.clicks, 1 / examined, 0.0)
         dcg = (gains * table[rank]).sum(axis=1)
         best = np.sort(table[1:])[::-1][: sessions.n_ranks]
         ideal = (np.sort(gains, axis=1)[:, ::-1] * best).sum(axis=1)
         ndcg = np.divide(dcg, ideal, out=np.zeros(dcg.size), where=ideal > 0)
         if not isinstance(propensity, FittedPBM):
-            return cls(weights, dcg, ndcg)
+            return cls(clicked=weights, dcg=dcg, ndcg=ndcg)
         # A gain is a click over its exposure: its derivative by the logarithm of the exposure is its negative.
         best_of_gain = np.empty_like(gains)
         np.put_along_axis(best_of_gain, np.argsort(-gains, axis=1, kind="stable"), np.broadcast_to(best, gains.shape), axis=1)
         parts = gains * np.divide(table[rank] - ndcg[:, None] * best_of_gain, ideal[:, None], out=np.zeros_like(gains),
                                   where=ideal[:, None] > 0)  # fmt: skip
         dcg_errors, ndcg_errors = (propensity.error_terms(sessions, -_mean_by_pair(sessions, one)) for one in (gains * table[rank], parts))
-        return cls(weights, dcg, ndcg, dcg_errors, ndcg_errors)
+        return cls(clicked=weights, dcg=dcg, ndcg=ndcg, dcg_errors=dcg_errors, ndcg_errors=ndcg_errors)
 
 
 def _mean_by_pair(sessions: Sessions, values: FloatArray) -> FloatArray:

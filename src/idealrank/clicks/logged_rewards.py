@@ -34,7 +34,7 @@ _LOST_SHARE = 0.25  # of the standard error, by which cut weights may bias a val
 _UNITS_FOR_THREADS = 50_000  # a replicate of fewer takes less time than handing it to a thread
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PolicyValue:
     """Value of a policy, estimated from the log of another.
 
@@ -313,7 +313,7 @@ def value_of_rows(log: WeightedRows, clusters: Any, confidence: float, n_resampl
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WeightSums:
     """Sums over rows, of cut weights unless the name says raw; `lost` is what the cut takes from the weighted rewards.
 

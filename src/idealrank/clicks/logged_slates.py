@@ -20,7 +20,7 @@ SlateEstimator: TypeAlias = Literal["ips", "iips", "rips", "snips", "sniips", "s
 _WEIGHT_ERRORS = 3.0  # the mean weight is 1 if the logged probabilities are right; so many standard errors are no accident
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SlateValue:
     """Value of a policy that shows lists, estimated from lists of another.
 
@@ -221,7 +221,7 @@ def slate_difference(
     return SlateDifference(a, b, list_mean(other.influence - one.influence, clusters, confidence))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class WeightedSlates:
     """Checked lists with the weight of each place; of self-normalised estimators the rewards are centred for their errors.
 
@@ -273,7 +273,7 @@ class WeightedSlates:
         _refuse("logged_probability", logged, ~(weights <= LARGEST), said)
         if plain == "ips":
             weights = np.broadcast_to(weights[:, -1:], weights.shape)
-        return cls(gained, weights, worth, estimator.startswith("sn"))
+        return cls(rewards=gained, weights=weights, worth=worth, is_normalised=estimator.startswith("sn"))
 
     @property
     def by_rank(self) -> FloatArray:

@@ -29,7 +29,7 @@ _SHORT = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ParameterIntervals:
     """A fitted click model with intervals of its parameters.
 
@@ -138,7 +138,14 @@ def _by_counts(fitted: FittedCascade, model: ClickModel, sessions: Sessions, con
     attractive = _share_intervals(fitted.attractiveness_values, fitted.impressions.astype(np.float64), confidence)
     satisfied = _share_intervals(fitted.satisfaction, of_pairs, confidence) if isinstance(model, SDBN) else None
     onward = _share_intervals(fitted.continuation_after_click, of_ranks, confidence) if isinstance(model, DCM) else None
-    return ParameterIntervals(fitted, attractive, None, satisfied, onward, "Clopper and Pearson")
+    return ParameterIntervals(
+        fitted=fitted,
+        attractiveness=attractive,
+        examination=None,
+        satisfaction=satisfied,
+        continuation=onward,
+        method="Clopper and Pearson",
+    )
 
 
 def _share_intervals(share: FloatArray, size: FloatArray, confidence: float) -> FloatArray:
@@ -155,7 +162,7 @@ def _by_bootstrap(
     generator = generator_of(rng)
     attractive, satisfied, onward = [], [], []
     counted = CountedSessions.of(sessions)
-    first = ReadingFit(fitted.attractiveness_values, fitted.satisfaction, fitted.continuation)
+    first = ReadingFit(attractive=fitted.attractiveness_values, satisfied=fitted.satisfaction, goes_on=fitted.continuation)
     for _ in range(replicates):
         drawn = counted.drawn(generator)
         one = fit_reading([drawn], model.iterations, model.start, first=first)

@@ -17,7 +17,7 @@ from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Novelty:
     """Effect of B over A in each period, and its trend.
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from idealrank.clicks.arguments import check_confidence
 from idealrank.clicks.gain_sums import LoggedDCGSums
 from idealrank.clicks.list_means import ListMean
-from idealrank.clicks.logged_gains import LoggedDCGDifference, Ranking, WeightedLists
+from idealrank.clicks.logged_gains import LoggedDCG, LoggedDCGDifference, Ranking, WeightedLists
 from idealrank.clicks.logged_rewards import PolicyValue, rows_of, rows_with_model
 from idealrank.clicks.logged_slates import SlateDifference, SlateEstimator, WeightedSlates, ratio_worth
 from idealrank.clicks.policy_differences import PolicyDifference, difference_of_values, two
@@ -74,7 +74,7 @@ class PairedMoments(RatioMoments):
         return np.concatenate((b - a, b))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PairedSums(Generic[Difference]):
     """Sums of a log for the difference of two policies, B less A, paired by row or list; of partitions, they merge.
 
@@ -165,7 +165,7 @@ class PairedSums(Generic[Difference]):
         slates = [WeightedSlates.of(rewards, target, logged_probability, estimator, discount, fewest=0) for target in (target_a, target_b)]
         a, b = (sums_of_slates(lists, estimator, clusters) for lists in slates)
         moments = PairedMoments.pair((lists.ratio_columns for lists in slates), codes_of_part(clusters, a.n))
-        return PairedSums(a, b, (moments,), ratio_worth(estimator, a.worth), SlateDifference)
+        return PairedSums(a=a, b=b, moments=(moments,), worth=ratio_worth(estimator, a.worth), result=SlateDifference)
 
     @classmethod
     def logged_dcg(
@@ -198,7 +198,7 @@ class PairedSums(Generic[Difference]):
         codes, ones = codes_of_part(clusters, a.n_lists), [np.ones(a.n_lists)]
         pairs = ((one.dcg, other.dcg), (one.ndcg, other.ndcg))
         moments = tuple(PairedMoments.pair((([of_a], ones), ([of_b], ones)), codes) for of_a, of_b in pairs)
-        return PairedSums(a, b, moments, np.ones(1), LoggedDCGDifference)
+        return PairedSums(a=a, b=b, moments=moments, worth=np.ones(1), result=_difference_of_dcg)
 
     def merge(self, other: "PairedSums[Difference]") -> "PairedSums[Difference]":
         """Add the sums of other rows or lists, and of other clusters.
@@ -214,7 +214,7 @@ class PairedSums(Generic[Difference]):
             raise IncompatibleError(f"found pairs of {ours} and of {theirs}; expected one kind of difference for all parts")
         a, b = self.a.merge(other.a), self.b.merge(other.b)  # first: they refuse what has no sum
         moments = tuple(one.plus(two) for one, two in zip(self.moments, other.moments, strict=True))
-        return PairedSums(a, b, moments, self.worth, self.result)
+        return PairedSums(a=a, b=b, moments=moments, worth=self.worth, result=self.result)
 
     def difference(self, confidence: float = 0.95) -> Difference:
         """Difference of the policies, B less A, with its normal interval.
@@ -237,7 +237,11 @@ class PairedSums(Generic[Difference]):
 def _sums_of_logs(logs: Sequence[WeightedRows], clusters: Any) -> PairedSums[PolicyDifference]:
     a, b = (sums_of_log(log, clusters) for log in logs)
     moments = PairedMoments.pair((log.ratio_columns for log in logs), codes_of_part(clusters, a.n))
-    return PairedSums(a, b, (moments,), np.ones(1), _difference_of_rows)
+    return PairedSums(a=a, b=b, moments=(moments,), worth=np.ones(1), result=_difference_of_rows)
+
+
+def _difference_of_dcg(a: LoggedDCG, b: LoggedDCG, dcg: ListMean, ndcg: ListMean) -> LoggedDCGDifference:
+    return LoggedDCGDifference(a=a, b=b, dcg=dcg, ndcg=ndcg)
 
 
 def _difference_of_rows(a: PolicyValue, b: PolicyValue, mean: ListMean) -> PolicyDifference:

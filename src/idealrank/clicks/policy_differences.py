@@ -16,7 +16,7 @@ from idealrank.errors import InputError, shown
 from idealrank.stats.intervals import side_of_interval
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PolicyDifference:
     """Difference of the values of two policies, estimated from one log: B less A, paired by row.
 
@@ -191,7 +191,7 @@ def difference_of_values(a: PolicyValue, b: PolicyValue, error: float) -> Policy
     0.25
     """
     value, reach = b.value - a.value, error * float(ndtri((1 + a.confidence) / 2))
-    return PolicyDifference(a, b, value, error, (value - reach, value + reach), a.confidence)
+    return PolicyDifference(a=a, b=b, value=value, standard_error=error, interval=(value - reach, value + reach), confidence=a.confidence)
 
 
 def verdict_of(interval: tuple[float, float], *, is_supported: bool) -> Literal["better", "worse", "undecided", "no support"]:

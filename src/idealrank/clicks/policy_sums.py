@@ -16,7 +16,7 @@ from idealrank.clicks.weighted_rows import Estimator, ModelEstimator, WeightedRo
 from idealrank.errors import IncompatibleError
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PolicySums:
     """Sums of a log's rows for the value of a target policy; of partitions, they merge.
 

@@ -38,7 +38,7 @@ class ExaminationFit:
     converged: bool
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ProfilePoint:
     """Likelihood at one examination, with each pair at its best attractiveness.
 
@@ -60,7 +60,7 @@ class ProfilePoint:
     weight: FloatArray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ClickedCells:
     """Cells of clicked pairs in clicked situations, numbered anew: all that moves the likelihood.
 
@@ -91,12 +91,12 @@ class ClickedCells:
         used = np.flatnonzero(of_pairs[cells.pair] & of_situations[cells.situation] & (cells.shown > 0))
         clicked = cells.clicked[used]
         return cls(
-            np.flatnonzero(of_pairs),
-            np.flatnonzero(of_situations),
-            (np.cumsum(of_pairs) - 1)[cells.pair[used]],
-            (np.cumsum(of_situations) - 1)[cells.situation[used]],
-            clicked,
-            cells.shown[used] - clicked,
+            pairs=np.flatnonzero(of_pairs),
+            situations=np.flatnonzero(of_situations),
+            pair=(np.cumsum(of_pairs) - 1)[cells.pair[used]],
+            situation=(np.cumsum(of_situations) - 1)[cells.situation[used]],
+            clicked=clicked,
+            skipped=cells.shown[used] - clicked,
         )
 
     def by_pair(self, values: FloatArray) -> FloatArray:
@@ -118,7 +118,9 @@ class ClickedCells:
             weight = np.where(self.skipped > 0, odds / other, 0.0)
         clicks = self.by_situation(self.clicked)
         gained = float((self.clicked * log_rate).sum())
-        return ProfilePoint(logs, gained + float(lost.sum()), clicks - self.by_situation(odds), weight)
+        return ProfilePoint(
+            log_attractive=logs, log_likelihood=gained + float(lost.sum()), score=clicks - self.by_situation(odds), weight=weight
+        )
 
     def _best_attractive(self, log_examined: FloatArray, first: FloatArray) -> FloatArray:
         """Logarithm of the attractiveness of greatest likelihood of each pair: its expected clicks are its clicks.
@@ -265,7 +267,14 @@ def fit_examination(cells: CellCounts, steps: int, start: float, first: Examinat
 
     Examples
     --------
-    >>> counts = CellCounts(np.array([0, 0]), np.array([0, 1]), np.array([10.0, 10]), np.array([4.0, 2]), 1, 2)
+    >>> counts = CellCounts(
+    ...     pair=np.array([0, 0]),
+    ...     situation=np.array([0, 1]),
+    ...     shown=np.array([10.0, 10]),
+    ...     clicked=np.array([4.0, 2]),
+    ...     n_pairs=1,
+    ...     n_situations=2,
+    ... )
     >>> fit_examination(counts, 20, 0.5).examined.round(6).tolist()
     [1.0, 0.5]
     """
@@ -292,7 +301,14 @@ def compared_with_first(cells: CellCounts, examined: FloatArray) -> IntArray:
 
     Examples
     --------
-    >>> counts = CellCounts(np.array([0, 0, 1]), np.array([0, 1, 2]), np.full(3, 9.0), np.full(3, 2.0), 2, 3)
+    >>> counts = CellCounts(
+    ...     pair=np.array([0, 0, 1]),
+    ...     situation=np.array([0, 1, 2]),
+    ...     shown=np.full(3, 9.0),
+    ...     clicked=np.full(3, 2.0),
+    ...     n_pairs=2,
+    ...     n_situations=3,
+    ... )
     >>> compared_with_first(counts, np.ones(3)).tolist()
     [0, 1]
     """
@@ -308,7 +324,14 @@ def relative_to_first(cells: CellCounts, examined: FloatArray) -> FloatArray:
 
     Examples
     --------
-    >>> counts = CellCounts(np.array([0, 0, 1]), np.array([0, 1, 2]), np.full(3, 9.0), np.full(3, 2.0), 2, 3)
+    >>> counts = CellCounts(
+    ...     pair=np.array([0, 0, 1]),
+    ...     situation=np.array([0, 1, 2]),
+    ...     shown=np.full(3, 9.0),
+    ...     clicked=np.full(3, 2.0),
+    ...     n_pairs=2,
+    ...     n_situations=3,
+    ... )
     >>> relative_to_first(counts, np.array([1.0, 0.4, 1.0])).tolist()
     [1.0, 0.4, nan]
     """
@@ -339,7 +362,14 @@ def log_errors(cells: CellCounts, attractive: FloatArray, examined: FloatArray, 
 
     Examples
     --------
-    >>> counts = CellCounts(np.array([0, 0]), np.array([0, 1]), np.full(2, 100.0), np.array([40.0, 20]), 1, 2)
+    >>> counts = CellCounts(
+    ...     pair=np.array([0, 0]),
+    ...     situation=np.array([0, 1]),
+    ...     shown=np.full(2, 100.0),
+    ...     clicked=np.array([40.0, 20]),
+    ...     n_pairs=1,
+    ...     n_situations=2,
+    ... )
     >>> log_errors(counts, np.array([0.4]), np.array([1.0, 0.5]), np.array([0, 1]))[1].round(3).tolist()
     [0.0, 0.235]
     """
@@ -395,7 +425,14 @@ def residual_weights(cells: CellCounts, attractive: FloatArray, examined: FloatA
 
     Examples
     --------
-    >>> counts = CellCounts(np.array([0, 0]), np.array([0, 1]), np.full(2, 100.0), np.array([40.0, 20]), 1, 2)
+    >>> counts = CellCounts(
+    ...     pair=np.array([0, 0]),
+    ...     situation=np.array([0, 1]),
+    ...     shown=np.full(2, 100.0),
+    ...     clicked=np.array([40.0, 20]),
+    ...     n_pairs=1,
+    ...     n_situations=2,
+    ... )
     >>> by_situation, by_pair = residual_weights(counts, np.array([0.4]), np.array([1.0, 0.5]), np.array([0.0, 1.0]))
     >>> by_situation.round(4).tolist(), by_pair.round(4).tolist()
     ([0.0, 0.055], [0.015])

@@ -15,7 +15,7 @@ from idealrank.data.types import FloatArray
 from idealrank.stats.randomness import RandomLike, generator_of
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Propensities:
     """Propensity of each rank relative to the first, by the position-based model.
 

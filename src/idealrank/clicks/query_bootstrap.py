@@ -39,7 +39,14 @@ def linking_queries(cells: CellCounts, query_of_pair: IntArray) -> IntArray:
 
     Examples
     --------
-    >>> cells = CellCounts(np.array([0, 0, 1, 1, 2, 2]), np.array([0, 1, 0, 1, 1, 2]), np.full(6, 9.0), np.full(6, 3.0), 3, 3)
+    >>> cells = CellCounts(
+    ...     pair=np.array([0, 0, 1, 1, 2, 2]),
+    ...     situation=np.array([0, 1, 0, 1, 1, 2]),
+    ...     shown=np.full(6, 9.0),
+    ...     clicked=np.full(6, 3.0),
+    ...     n_pairs=3,
+    ...     n_situations=3,
+    ... )
     >>> linking_queries(cells, np.array([0, 1, 2])).tolist()
     [2, 2, 1]
     """

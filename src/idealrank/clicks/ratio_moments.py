@@ -16,7 +16,7 @@ from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class RatioMoments:
     """Ratios ``sum(above) / sum(below)`` over units, which are rows or clusters of rows, with moments of the residuals.
 
@@ -67,7 +67,14 @@ class RatioMoments:
         gaps = [one - share * two if share else one for one, share, two in zip(above, ratio.tolist(), below, strict=True)]
         n_units = int(above[0].size) if codes is None else int(codes.max(initial=-1)) + 1
         residuals, units = (_by_unit(cls._measured(columns), codes, n_units) for columns in (gaps, below))
-        return cls(n_units, sums, ratio, _products(residuals, residuals), _products(residuals, units), _products(units, units))
+        return cls(
+            n_units=n_units,
+            below=sums,
+            ratio=ratio,
+            residuals=_products(residuals, residuals),
+            crossed=_products(residuals, units),
+            squares=_products(units, units),
+        )
 
     @staticmethod
     def _measured(columns: Sequence[FloatArray]) -> Sequence[FloatArray]:
@@ -80,7 +87,12 @@ class RatioMoments:
         ratio = self.ratio + (other.ratio - self.ratio) * np.divide(other.below, below, out=np.zeros(below.size), where=below != 0)
         one, two = self._about(ratio), other._about(ratio)
         return type(self)(
-            self.n_units + other.n_units, below, ratio, one.residuals + two.residuals, one.crossed + two.crossed, one.squares + two.squares
+            n_units=self.n_units + other.n_units,
+            below=below,
+            ratio=ratio,
+            residuals=one.residuals + two.residuals,
+            crossed=one.crossed + two.crossed,
+            squares=one.squares + two.squares,
         )
 
     def _about(self, ratio: FloatArray) -> Self:

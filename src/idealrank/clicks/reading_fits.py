@@ -55,7 +55,7 @@ class CountedSessions:
         return np.asarray(shown, np.float64), np.asarray(clicked, np.float64)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ReadingFit:
     """Parameters of a DBN.
 
@@ -83,10 +83,10 @@ class ReadingFit:
     def of(cls, values: FloatArray) -> "ReadingFit":
         """Take the parameters from one array."""
         n_pairs = values.size // 2
-        return cls(values[:n_pairs], values[n_pairs:-1], float(values[-1]))
+        return cls(attractive=values[:n_pairs], satisfied=values[n_pairs:-1], goes_on=float(values[-1]))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ReadingStep:
     """Result of one step of expectation maximisation for a part.
 
@@ -146,7 +146,7 @@ def fit_reading(
         factor = max(length / bent, 1.0) if bent > 0 else 1.0
         if (after - before) * factor < _GAIN:
             fit = ReadingFit.of(twice)
-            return ReadingFit(fit.attractive, fit.satisfied, fit.goes_on, converged=True)
+            return ReadingFit(attractive=fit.attractive, satisfied=fit.satisfied, goes_on=fit.goes_on, converged=True)
         values = twice
         if factor > 1 and used < steps:
             leap = np.clip(once - move + 2 * factor * move + factor**2 * bend, 0, 1)
@@ -165,14 +165,14 @@ def _stepped(parts: Sequence[CountedSessions], values: FloatArray, start: float,
     whole = ReadingFit.of(values)
     ends = np.cumsum([0, *(part.n_pairs for part in parts)]).tolist()
     states = [
-        (part, ReadingFit(whole.attractive[low:high], whole.satisfied[low:high], whole.goes_on))
+        (part, ReadingFit(attractive=whole.attractive[low:high], satisfied=whole.satisfied[low:high], goes_on=whole.goes_on))
         for part, low, high in zip(parts, ends[:-1], ends[1:], strict=True)
     ]
     found: list[ReadingStep] = list(each(partial(_step_of, start=start), states))
     moved, stayed = sum(one.moved for one in found), sum(one.stayed for one in found)
     goes_on = moved / (moved + stayed) if moved + stayed > 0 else whole.goes_on
     attractive, satisfied = (np.concatenate([getattr(one, name) for one in found]) for name in ("attractive", "satisfied"))
-    return ReadingFit(attractive, satisfied, goes_on).values, sum(one.log_likelihood for one in found)
+    return ReadingFit(attractive=attractive, satisfied=satisfied, goes_on=goes_on).values, sum(one.log_likelihood for one in found)
 
 
 def _step_of(state: tuple[CountedSessions, ReadingFit], start: float) -> ReadingStep:
@@ -185,7 +185,9 @@ def reading_step(part: CountedSessions, fit: ReadingFit, start: float) -> Readin
     Examples
     --------
     >>> log = Sessions.from_arrays(["q"], [["a", "b"]], [[1, 0]])
-    >>> reading_step(CountedSessions.of(log), ReadingFit(np.full(2, 0.5), np.full(2, 0.5), 0.5), 0.5).attractive.round(3).tolist()
+    >>> reading_step(
+    ...     CountedSessions.of(log), ReadingFit(attractive=np.full(2, 0.5), satisfied=np.full(2, 0.5), goes_on=0.5), 0.5
+    ... ).attractive.round(3).tolist()
     [1.0, 0.429]
     """
     log, times, goes_on = part.log, part.times, fit.goes_on
@@ -221,7 +223,7 @@ def reading_step(part: CountedSessions, fit: ReadingFit, start: float) -> Readin
     counted = times > 0
     with np.errstate(divide="ignore"):
         log_likelihood = float((times[counted] * np.log(probability[counted])).sum())
-    return ReadingStep(attractive, satisfied, moved, stayed, log_likelihood)
+    return ReadingStep(attractive=attractive, satisfied=satisfied, moved=moved, stayed=stayed, log_likelihood=log_likelihood)
 
 
 def _silent(attraction: FloatArray, there: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]", goes_on: float) -> FloatArray:

@@ -16,7 +16,7 @@ MOST_RANKS = 1000
 """Ranks of a list, beyond which no model compares each rank with each other one."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Sessions:
     """Lists of results, each with its clicks: one row a session, one column a rank.
 
@@ -168,7 +168,14 @@ class Sessions:
         wanted = self._places(rows)
         own = {name: None if column is None else column[wanted] for name, column in
                (("user", self.user), ("propensity", self.propensity), ("examination", self.examination), ("time", self.time))}  # fmt: skip
-        return Sessions(self.queries, self.documents, self.query[wanted], self.pair[wanted], self.clicks[wanted], **own)
+        return Sessions(
+            queries=self.queries,
+            documents=self.documents,
+            query=self.query[wanted],
+            pair=self.pair[wanted],
+            clicks=self.clicks[wanted],
+            **own,
+        )
 
     def _places(self, rows: "npt.ArrayLike") -> "np.ndarray[Any, Any]":
         """Rows to select, checked."""

@@ -14,7 +14,7 @@ from idealrank.data.types import FloatArray
 from idealrank.errors import IncompatibleError
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SlateSums:
     """Sums of a log's lists for the value of a policy that shows lists; of partitions, they merge.
 

@@ -15,7 +15,7 @@ from idealrank.errors import InputError
 TrainedLists: TypeAlias = Literal["with-pairs", "all"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ClickRows:
     """Training rows of a click log, one for each document of each list.
 
@@ -123,7 +123,14 @@ def click_rows(
         raise InputError(f"propensity: found {own.min():g}, too small: expected at least {1 / LARGEST:g}; set largest_weight, such as 100")
     ranks = np.broadcast_to(np.arange(1, sessions.n_ranks + 1), shown.shape)
     labels = sessions.clicks[cells].astype(np.float64)
-    return ClickRows(labels, sessions.pair[cells], sessions.lengths[kept], ranks[cells], own, int((~kept).sum()))
+    return ClickRows(
+        labels=labels,
+        pair=sessions.pair[cells],
+        group=sessions.lengths[kept],
+        positions=ranks[cells],
+        propensity=own,
+        n_left_out=int((~kept).sum()),
+    )
 
 
 def _chances(given: "npt.ArrayLike | None", sessions: Sessions) -> FloatArray:

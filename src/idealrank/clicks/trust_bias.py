@@ -19,7 +19,7 @@ _DRAWN = 1 << 24  # times of queries that are drawn at once
 _STRONG = 4.0  # standard errors of the covariance with the instrument, below which the slope is not to be trusted
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class TrustPropensities:
     """Click rate of each rank as a line over the click rate that the same document has at the first rank.
 

@@ -126,7 +126,7 @@ def largest_weight(estimator: str, needs: str, name: str, limit: float | None) -
     return math.inf if limit is None else real_number(name, limit, "a finite weight above 0, such as 10", low=0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WeightedRows:
     """Checked columns in blocks, and the rule for their weights. With a baseline, the model's predictions are subtracted from the rewards.
 
@@ -174,7 +174,7 @@ class WeightedRows:
             raise InputError(f"rewards: found {n} rows, expected at least {fewest}; one row shows no variation")
         if not n:
             empty = np.zeros(0)
-            return cls(empty, empty, empty, estimator, limit, baseline)
+            return cls(rewards=empty, target=empty, logged=empty, estimator=estimator, limit=limit, baseline=baseline)
         _check_range("target_probability", *columns["target_probability"], zero=True)
         _check_range("logged_probability", *columns["logged_probability"], zero=False)
         (gained, lowest, _), (of_target, _, most), (of_logged, least, _) = columns.values()

@@ -29,7 +29,7 @@ _FIRST = frozenset({
 })  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Convention:
     """Rules for aligning runs with judgments and for measuring.
 
@@ -101,7 +101,7 @@ class Convention:
             values["cutoff"] = None
         alignment = Alignment(**{name: values.get(name, getattr(self.alignment, name)) for name in _ALIGNMENT})
         rules = Rules(**{name: values.get(name, getattr(self.rules, name)) for name in Rules.names()})
-        changed = Convention("", alignment, rules).switches()
+        changed = Convention(name="", alignment=alignment, rules=rules).switches()
         before = self.switches()
         differing = {name: changed[name] for name in SWITCHES if changed[name] != before[name]}
         if not differing:
@@ -110,7 +110,7 @@ class Convention:
         kept = dict(part.split("=", 1) for part in old) | differing
         original = PRESETS[base].switches() if base in PRESETS else {}
         text = ",".join([base, *(f"{name}={kept[name]}" for name in SWITCHES if name in kept and original.get(name) != kept[name])])
-        return Convention(text, alignment, rules, self.tool, self.proof)
+        return Convention(name=text, alignment=alignment, rules=rules, tool=self.tool, proof=self.proof)
 
     def switches(self) -> dict[str, str]:
         """Every switch as text, in a fixed order.
@@ -180,7 +180,9 @@ def later_defaults() -> dict[str, str]:
     >>> "ties" in later_defaults()
     False
     """
-    return {name: value for name, value in Convention("", Alignment(), Rules()).switches().items() if name not in _FIRST}
+    return {
+        name: value for name, value in Convention(name="", alignment=Alignment(), rules=Rules()).switches().items() if name not in _FIRST
+    }
 
 
 def switches_fingerprint(switches: Mapping[str, str]) -> str:
@@ -344,7 +346,7 @@ _TABLE: dict[str, tuple[str, Proof, dict[str, Any]]] = {
 def _make(name: str, tool: str, proof: Proof, switches: dict[str, Any]) -> Convention:
     alignment = Alignment(**{switch: value for switch, value in switches.items() if switch in _ALIGNMENT})
     rules = Rules(**{switch: value for switch, value in switches.items() if switch not in _ALIGNMENT})
-    return Convention(name, alignment, rules, tool, proof)
+    return Convention(name=name, alignment=alignment, rules=rules, tool=tool, proof=proof)
 
 
 # Numba's argsort, which ranx uses, sorts up to 15 elements by insertion, which is stable, and more of them by quicksort.

@@ -33,7 +33,7 @@ class Cut(NamedTuple):
 
     Examples
     --------
-    >>> hits = Hits(np.array([0, 0, 0]), np.array([1, 3, 4]), np.ones(3), np.array([0, 1, 2]))
+    >>> hits = Hits(query=np.array([0, 0, 0]), rank=np.array([1, 3, 4]), grade=np.ones(3), document=np.array([0, 1, 2]))
     >>> Cut(3, None, skipped=True).hits(hits).rank
     array([1, 2])
     """
@@ -51,7 +51,14 @@ class Cut(NamedTuple):
             rank = rank - _before(hits.query, gone)
             kept &= ~gone
         # Ties are of no more use: no policy that averages over them allows a cut.
-        left = Hits(hits.query[kept], rank[kept], hits.grade[kept], None if hits.document is None else hits.document[kept], None, None)
+        left = Hits(
+            query=hits.query[kept],
+            rank=rank[kept],
+            grade=hits.grade[kept],
+            document=None if hits.document is None else hits.document[kept],
+            tie_first=None,
+            tie_last=None,
+        )
         return closed_up(left) if self.skipped else left
 
     def columns(self, lengths: IntArray, counters: Alignments, hits: Hits) -> tuple[IntArray, Alignments]:

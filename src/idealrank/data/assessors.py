@@ -23,7 +23,7 @@ from idealrank.errors import InputError
 _Row = tuple[bytes, bytes, int, bytes, float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Nesting:
     """Nesting of one kind of judgments.
 
@@ -55,7 +55,7 @@ class Nesting:
 
         Examples
         --------
-        >>> nesting = Nesting("assessors", "assessor", "grade", "{query: {assessor: {document: grade}}}")
+        >>> nesting = Nesting(what="assessors", group="assessor", level="grade", shape="{query: {assessor: {document: grade}}}")
         >>> nesting.columns({"q": {"ann": {"a": 1}}})
         ([b'q'], [b'ann'], [0], [b'a'], array([1.]))
         >>> try:
@@ -123,10 +123,10 @@ class Nesting:
 # Row number from 0, what was found, what was expected, what to do: raises the error of whoever knows where the row came from.
 Refuse: TypeAlias = Callable[[int, str, str, str], NoReturn]
 
-_NESTING = Nesting("assessors", "assessor", "grade", "{query: {assessor: {document: grade}}}")
+_NESTING = Nesting(what="assessors", group="assessor", level="grade", shape="{query: {assessor: {document: grade}}}")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class JudgmentGroups:
     """Judgments by group, in columns, group after group.
 
@@ -160,7 +160,7 @@ class JudgmentGroups:
             yield (queries[group], names[group], one), document, level
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class JudgmentRows:
     """Judgments as they are read: rows of query, group, document and level, ids as bytes."""
 
@@ -217,7 +217,9 @@ def tabulate(cells: JudgmentRows, value: Callable[[FloatArray], FloatArray], ref
     order = np.argsort(group, kind="stable")
     group_query = np.array([query for query, _ in group_of], np.int64)
     named = tuple(decode_id(name) for _, name in group_of)
-    return table, JudgmentGroups(group_query, named, group[order], placed[row[order]], cells.levels[order], order)
+    return table, JudgmentGroups(
+        query=group_query, names=named, group=group[order], row=placed[row[order]], level=cells.levels[order], source=order
+    )
 
 
 def refuse_plainly(what: str, cells: JudgmentRows) -> Refuse:
@@ -226,7 +228,9 @@ def refuse_plainly(what: str, cells: JudgmentRows) -> Refuse:
     Examples
     --------
     >>> try:
-    ...     refuse_plainly("assessors", JudgmentRows([b"q"], [b"ann"], [b"d"], np.ones(1)))(0, "grade nan", "a finite number", "")
+    ...     refuse_plainly("assessors", JudgmentRows(queries=[b"q"], groups=[b"ann"], documents=[b"d"], levels=np.ones(1)))(
+    ...         0, "grade nan", "a finite number", ""
+    ...     )
     ... except InputError as error:
     ...     print(error)
     assessors: query 'q', group 'ann', document 'd': found grade nan, expected a finite number
@@ -273,7 +277,7 @@ class AssessorQrels:
 
     def __init__(self, grades: Mapping[str, Mapping[str, Mapping[str, float]]], *, name: str = "assessors") -> None:
         queries, assessors, _, documents, values = _NESTING.columns(grades)
-        cells = JudgmentRows(queries, assessors, documents, values)
+        cells = JudgmentRows(queries=queries, groups=assessors, documents=documents, levels=values)
         self._take(cells, refuse_plainly(name, cells), name, ())
 
     @classmethod
@@ -293,7 +297,7 @@ class AssessorQrels:
 
         Examples
         --------
-        >>> cells = JudgmentRows([b"q"], [b"ann"], [b"d"], np.ones(1))
+        >>> cells = JudgmentRows(queries=[b"q"], groups=[b"ann"], documents=[b"d"], levels=np.ones(1))
         >>> AssessorQrels.from_cells(cells, refuse_plainly("assessors", cells)).assessors
         ('ann',)
         """
@@ -481,7 +485,7 @@ def _hits_of_groups(whole: Judged, group: IntArray, row: IntArray, grade: FloatA
     order = np.lexsort((whole.hits.rank[hit], group[entry]))
     hit, entry = hit[order], entry[order]
     first, last = (None if column is None else column[hit] for column in (whole.hits.tie_first, whole.hits.tie_last))
-    return Hits(group[entry], whole.hits.rank[hit], grade[entry], None, first, last)
+    return Hits(query=group[entry], rank=whole.hits.rank[hit], grade=grade[entry], document=None, tie_first=first, tie_last=last)
 
 
 def query_of_row(documents: Qrels, judged: Judged) -> IntArray:

@@ -21,7 +21,7 @@ from idealrank.data.top import Top
 from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds, ShortArray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Hits:
     """Judged documents that were returned, query after query, by rank.
 
@@ -46,9 +46,8 @@ class Hits:
 
     def part(self, kept: "BoolArray | IntArray") -> "Hits":
         """Some of them, by a mask or by their places."""
-        columns = (self.document, self.tie_first, self.tie_last)
-        others = (None if column is None else column[kept] for column in columns)
-        return Hits(self.query[kept], self.rank[kept], self.grade[kept], *others)
+        document, first, last = (None if column is None else column[kept] for column in (self.document, self.tie_first, self.tie_last))
+        return Hits(query=self.query[kept], rank=self.rank[kept], grade=self.grade[kept], document=document, tie_first=first, tie_last=last)
 
 
 class UnjudgedHits(NamedTuple):
@@ -85,8 +84,8 @@ class UnjudgedHits(NamedTuple):
     def as_hits(self) -> Hits:
         """Return the places as hits of grade 0."""
         tied = bool((self.tie_first < self.tie_last).any())
-        spans = (self.tie_first, self.tie_last) if tied else (None, None)
-        return Hits(self.query, self.rank, np.zeros(self.query.size), None, *spans)
+        first, last = (self.tie_first, self.tie_last) if tied else (None, None)
+        return Hits(query=self.query, rank=self.rank, grade=np.zeros(self.query.size), tie_first=first, tie_last=last)
 
 
 class Relevant(NamedTuple):
@@ -128,7 +127,7 @@ class TieMembers(NamedTuple):
     def part(self, members: slice) -> Hits:
         """Some of them, as hits."""
         rank, first, last = (column[members].astype(np.int64) for column in (self.rank, self.first, self.last))
-        return Hits(self.query[members], rank, self.grade[members], None, first, last)
+        return Hits(query=self.query[members], rank=rank, grade=self.grade[members], document=None, tie_first=first, tie_last=last)
 
 
 class Rectangle(NamedTuple):
@@ -169,7 +168,7 @@ def closed_up(hits: Hits) -> Hits:
 
     Examples
     --------
-    >>> closed_up(Hits(np.array([0, 0]), np.array([3, 7]), np.ones(2))).rank
+    >>> closed_up(Hits(query=np.array([0, 0]), rank=np.array([3, 7]), grade=np.ones(2))).rank
     array([1, 2])
     """
     rank = number_within(hits.query)
@@ -186,12 +185,12 @@ def only_relevant(hits: Hits, threshold: float) -> Hits:
 
     Examples
     --------
-    >>> only_relevant(Hits(np.array([0, 0]), np.array([3, 7]), np.array([0.0, 1.0])), 1).rank
+    >>> only_relevant(Hits(query=np.array([0, 0]), rank=np.array([3, 7]), grade=np.array([0.0, 1.0])), 1).rank
     array([7])
     """
     kept = np.flatnonzero(hits.grade >= threshold)
     first, last = (None if column is None else column[kept] for column in (hits.tie_first, hits.tie_last))
-    return Hits(hits.query[kept], hits.rank[kept], hits.grade[kept], None, first, last)
+    return Hits(query=hits.query[kept], rank=hits.rank[kept], grade=hits.grade[kept], document=None, tie_first=first, tie_last=last)
 
 
 def relevant_in_rectangle(rectangle: Rectangle, threshold: float) -> Relevant:
@@ -208,7 +207,7 @@ def relevant_in_rectangle(rectangle: Rectangle, threshold: float) -> Relevant:
     place = np.flatnonzero(reached)
     query = np.repeat(np.arange(total.size), total)
     rank = place - query * reached.shape[1] + 1
-    return Relevant(Hits(query, rank, rectangle.grades.reshape(-1)[place]), total)
+    return Relevant(Hits(query=query, rank=rank, grade=rectangle.grades.reshape(-1)[place]), total)
 
 
 class Judged:

@@ -553,14 +553,14 @@ def _hits_ranked(groups: "_kernel.Groups") -> Hits:
     rank = np.arange(1, query.size + 1) - groups.hit_offsets[query]
     grade: FloatArray = groups.grades
     if members.query.size == 0:
-        return Hits(query, rank, grade)
+        return Hits(query=query, rank=rank, grade=grade)
     kept = np.diff(groups.hit_offsets)[members.query]
     beyond = members.rank > kept
     first, last = rank.copy(), rank.copy()
     within = groups.hit_offsets[members.query[~beyond]] + members.rank[~beyond] - 1
     first[within], last[within] = members.first[~beyond], members.last[~beyond]
     if not beyond.any():
-        return Hits(query, rank, grade, None, first, last)
+        return Hits(query=query, rank=rank, grade=grade, document=None, tie_first=first, tie_last=last)
     columns: Sequence[tuple[AnyArray, AnyArray]] = (
         (query, members.query[beyond]), (rank, members.rank[beyond]), (grade, members.grade[beyond]),
         (first, members.first[beyond]), (last, members.last[beyond]),
@@ -568,4 +568,4 @@ def _hits_ranked(groups: "_kernel.Groups") -> Hits:
     joined: list[AnyArray] = [np.concatenate(pair) for pair in columns]
     by_rank = np.lexsort((joined[1], joined[0]))
     query, rank, grade, first, last = (column[by_rank] for column in joined)
-    return Hits(query, rank, grade, None, first, last)
+    return Hits(query=query, rank=rank, grade=grade, document=None, tie_first=first, tie_last=last)

@@ -433,7 +433,7 @@ class _Order:
 
 Levels: TypeAlias = Mapping[str, float]
 
-_NESTING = Nesting("preferences", "group", "level", "{query: {group: {document: level}}}", in_parts=True)
+_NESTING = Nesting(what="preferences", group="group", level="level", shape="{query: {group: {document: level}}}", in_parts=True)
 
 
 class PreferenceQrels:
@@ -477,7 +477,7 @@ class PreferenceQrels:
 
     def __init__(self, levels: Mapping[str, Mapping[str, "Levels | Sequence[Levels]"]], *, name: str = "preferences") -> None:
         queries, names, parts, documents, values = _NESTING.columns(levels)
-        cells = JudgmentRows(queries, names, documents, values)
+        cells = JudgmentRows(queries=queries, groups=names, documents=documents, levels=values)
         self._take_cells(cells, [b"%d" % part for part in parts], refuse_plainly(name, cells), name, ())
 
     @classmethod
@@ -501,7 +501,7 @@ class PreferenceQrels:
 
         Examples
         --------
-        >>> cells = JudgmentRows([b"q", b"q"], [b"ann", b"ann"], [b"a", b"b"], np.array([1.0, 0.0]))
+        >>> cells = JudgmentRows(queries=[b"q", b"q"], groups=[b"ann", b"ann"], documents=[b"a", b"b"], levels=np.array([1.0, 0.0]))
         >>> PreferenceQrels.from_cells(cells, [b"0", b"0"], refuse_plainly("preferences", cells)).n_preferences
         1
         """
@@ -530,7 +530,9 @@ class PreferenceQrels:
             documents = qrels
             group = np.repeat(np.arange(qrels.n_queries), np.diff(qrels.offsets))
             row = np.arange(qrels.n_judgments)
-            groups = JudgmentGroups(np.arange(qrels.n_queries), ("0",) * qrels.n_queries, group, row, qrels.grades, row)
+            groups = JudgmentGroups(
+                query=np.arange(qrels.n_queries), names=("0",) * qrels.n_queries, group=group, row=row, level=qrels.grades, source=row
+            )
         groups = replace(groups, level=np.maximum(groups.level, 0.0))
         self._given = groups, groups.group
         self._take(documents, groups, np.ones(len(groups.names), bool), PreferencePairs.none(), qrels.name, tuple(qrels.paths))

@@ -85,7 +85,7 @@ class LineFinder(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PartsAligned:
     """Columns of all queries, with the names of the kernel's `Aligned`; see there.
 

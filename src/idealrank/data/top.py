@@ -17,7 +17,7 @@ class TopOfQuery(NamedTuple):
     tied: list[bool]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Top:
     """The lists of a run, cut at a rank.
 

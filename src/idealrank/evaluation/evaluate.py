@@ -54,7 +54,7 @@ class InputRecord(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Provenance:
     """Provenance of the numbers.
 
@@ -93,7 +93,7 @@ class Provenance:
     labels: Labels | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Evaluation:
     """Values of one run, per query and measure.
 

@@ -17,7 +17,7 @@ from idealrank.measures.measure import Measure
 DEEPEST = 100
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class JudgedHits:
     """Judged documents that a run returned, query after query, by rank.
 

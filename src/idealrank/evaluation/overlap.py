@@ -47,7 +47,7 @@ class PairMeans(Means):
         return str(parse_pair_measure(key))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Overlap:
     """Values of pair measures of two runs, for each query that both answer.
 

@@ -84,7 +84,7 @@ class Readings:
         return [float(grade) for grade in np.unique(self.some.grades)] if isinstance(self.some, Qrels) else []
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Sweep:
     """Run with its judgments, or lists of labels and scores, under many conventions.
 
@@ -124,13 +124,15 @@ class Sweep:
             whole = alignment is _FULL or alignment is _FULL_FLOAT32
             return join(some if whole else readings.under(alignment.duplicates), run, alignment, depth=depth, threads=threads)
 
-        return cls(align, some.grades if isinstance(some, Qrels) else None, readings.judged_twice, threads=threads)
+        return cls(
+            align=align, grades=some.grades if isinstance(some, Qrels) else None, judged_twice=readings.judged_twice, threads=threads
+        )
 
     @classmethod
     def of_lists(cls, lists: Lists, *, threads: int = 0) -> "Sweep":
         """Of labels and scores."""
         grades = lists.labels.astype(np.float64)
-        return cls(lambda alignment, _depth: judge_lists(lists, alignment), grades, lists=lists, threads=threads)
+        return cls(align=lambda alignment, _depth: judge_lists(lists, alignment), grades=grades, lists=lists, threads=threads)
 
     @cached_property
     def full(self) -> Judged:

@@ -298,7 +298,7 @@ class _Tables:
 
     def __init__(self, convention: Convention, order: str | None, partitions: int | None, session: Any) -> None:
         self.convention, self.session, self.partitions, self._order = convention, session, partitions, order
-        self.in_order = ["position"] if PartitionPlan((), convention).needs_order else []
+        self.in_order = ["position"] if PartitionPlan(measures=(), convention=convention).needs_order else []
 
     def rows(self, given: EngineTable) -> Any:
         """Columns `ROWS`, and the position where the convention needs it."""

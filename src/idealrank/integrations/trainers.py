@@ -32,7 +32,7 @@ Tell = Callable[[int, int, str], None]
 Curves = dict[str, dict[str, list[float]]]
 
 
-@dataclass(eq=False)
+@dataclass(kw_only=True, eq=False)
 class Rounds:
     """Values of every round, by part of the data and measure, and when to stop.
 
@@ -51,7 +51,7 @@ class Rounds:
 
     Examples
     --------
-    >>> rounds = Rounds(RoundMeasures.of("RR"), {}, 2, "RR")
+    >>> rounds = Rounds(measures=RoundMeasures.of("RR"), parts={}, stop_after=2, stop_measure="RR")
     >>> rounds.curves["valid"] = {"RR": [0.4, 0.6, 0.5, 0.6]}
     >>> rounds.is_over, rounds.best
     (True, 2)
@@ -77,7 +77,7 @@ class Rounds:
 
         Examples
         --------
-        >>> Rounds(RoundMeasures.of("RR"), {}, curves={"train": {"RR": [0.4, 0.65]}}).note
+        >>> Rounds(measures=RoundMeasures.of("RR"), parts={}, curves={"train": {"RR": [0.4, 0.65]}}).note
         'train RR 0.6500'
         """
         part = "valid" if "valid" in self.curves else "train"
@@ -105,7 +105,7 @@ class Rounds:
         return None if self.stop_measure is None else self.curves.get("valid", {}).get(self.stop_measure)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class TrainedModel:
     """A model that is trained, whatever the library.
 
@@ -122,7 +122,12 @@ class TrainedModel:
 
     Examples
     --------
-    >>> model = TrainedModel(lambda features: features[:, 0], lambda path: None, ".txt", Rounds(RoundMeasures.of("RR"), {}))
+    >>> model = TrainedModel(
+    ...     predict=lambda features: features[:, 0],
+    ...     save=lambda path: None,
+    ...     ending=".txt",
+    ...     rounds=Rounds(measures=RoundMeasures.of("RR"), parts={}),
+    ... )
     >>> model.predict(np.array([[0.5, 1.0]]))
     array([0.5])
     """
@@ -158,7 +163,7 @@ def train_model(config: TrainingConfig, parts: Mapping[str, FeatureRows], seed: 
     measures = RoundMeasures.of(evaluation.measures, evaluation.convention)
     if evaluation.stop_after and "valid" not in parts:
         raise OptionError("evaluation.early_stopping: found no validation set, expected data.valid or data.valid_share")
-    rounds = Rounds(measures, parts, evaluation.stop_after, evaluation.stop_measure)
+    rounds = Rounds(measures=measures, parts=parts, stop_after=evaluation.stop_after, stop_measure=evaluation.stop_measure)
     train = {"lightgbm": _lightgbm, "xgboost": _xgboost, "catboost": _catboost, "torch": _torch}[config.model.library]
     with redirect_stdout(sys.stderr):  # a library that is asked to talk prints into the report
         return train(config, rounds, seed, tell)
@@ -357,10 +362,10 @@ def _lightgbm(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> 
         )  # fmt: skip
     best = rounds.best
     return TrainedModel(
-        partial(model.predict, num_iteration=best),
-        lambda path: path.write_bytes(model.model_to_string(num_iteration=best).encode()),
-        ".txt",
-        rounds,
+        predict=partial(model.predict, num_iteration=best),
+        save=lambda path: path.write_bytes(model.model_to_string(num_iteration=best).encode()),
+        ending=".txt",
+        rounds=rounds,
     )
 
 
@@ -399,7 +404,7 @@ def _xgboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> T
     def predict(features: FloatArray) -> FloatArray:
         return np.asarray(kept.predict(library.DMatrix(features, feature_names=names), output_margin=True), np.float64)
 
-    return TrainedModel(predict, lambda path: path.write_bytes(kept.save_raw("json")), ".json", rounds)
+    return TrainedModel(predict=predict, save=lambda path: path.write_bytes(kept.save_raw("json")), ending=".json", rounds=rounds)
 
 
 def _catboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> TrainedModel:
@@ -430,7 +435,7 @@ def _catboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> 
         best = rounds.best
         if best < model.tree_count_:
             model.shrink(best)
-    return TrainedModel(model.predict, lambda path: model.save_model(str(path), format="cbm"), ".cbm", rounds)
+    return TrainedModel(predict=model.predict, save=lambda path: model.save_model(str(path), format="cbm"), ending=".cbm", rounds=rounds)
 
 
 def _torch(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> TrainedModel:
@@ -450,4 +455,4 @@ def _torch(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> Tra
         config.network, getattr(losses, config.loss.loss)(**config.loss.under(config.evaluation.convention)), rounds.parts, seed=seed,
         epochs=config.model.rounds, step=lambda epoch: tell(epoch - 1, config.model.rounds, rounds.note), after=after,
     )  # fmt: skip
-    return TrainedModel(network.score, network.save, ".pt", rounds)
+    return TrainedModel(predict=network.score, save=network.save, ending=".pt", rounds=rounds)

@@ -51,11 +51,14 @@ def check_parts(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> lis
     found += [*_of_parts(parts), *_of_loss(config)]
     found += _of_clicks(config, parts)
     refuse_parameters(config, train.features.shape[1])
-    found += [TrainingProblem("parameter", "warning", "model.params", message) for message in unused_parameters(config)]
+    found += [
+        TrainingProblem(kind="parameter", severity="warning", parameter="model.params", message=message)
+        for message in unused_parameters(config)
+    ]
     if "test" not in parts:
         seen = "valid" if "valid" in parts else "train"
         message = f"data.test: found no test set, so that the result is that of {seen}, which training used; set data.test or test_share"
-        found.append(TrainingProblem("no-test", "warning", "data.test", message))
+        found.append(TrainingProblem(kind="no-test", severity="warning", parameter="data.test", message=message))
     return found
 
 
@@ -99,12 +102,18 @@ def _refuse_labels(config: TrainingConfig, name: str, rows: FeatureRows, common:
         row = int(rows.labels.argmax())
         expected = f"expected at most {highest}, the last label with a gain in label_gain; add gains to label_gain, or change the labels"
         problems.append(
-            TrainingProblem("label-high", "error", "label_gain", f"labels: found {rows.labels[row]:g} at row {row}, {expected}", row)
+            TrainingProblem(
+                kind="label-high",
+                severity="error",
+                parameter="label_gain",
+                message=f"labels: found {rows.labels[row]:g} at row {row}, {expected}",
+                row=row,
+            )
         )
     if config.loss is not None and config.takes_grades and (rows.labels < 0).any():
         row = int((rows.labels < 0).argmax())
         message = f"labels: found {rows.labels[row]:g} at row {row}, expected 0 or more for {config.loss.loss}; shift the labels"
-        problems.append(TrainingProblem("label-negative", "error", "labels", message, row))
+        problems.append(TrainingProblem(kind="label-negative", severity="error", parameter="labels", message=message, row=row))
     for one in problems:
         place = f"data.{name}, {one.message}".replace(f" at row {one.row}", f" at row {rows.places[one.row]} of {rows.path}", 1)
         refuse_problems([replace(one, message=place)])
@@ -134,7 +143,7 @@ def _of_loss(config: TrainingConfig) -> Iterator[TrainingProblem]:
     if measured is not None and trained is not None and trained < measured:
         expected = f"expected training at least as deep; set objective.cutoff={measured}, or evaluate at {trained}"
         message = f"objective.cutoff={trained}: found evaluation at {measured}, {expected}"
-        yield TrainingProblem("truncation", "warning", "objective.cutoff", message)
+        yield TrainingProblem(kind="truncation", severity="warning", parameter="objective.cutoff", message=message)
 
 
 def _of_clicks(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> Iterator[TrainingProblem]:
@@ -148,13 +157,13 @@ def _of_clicks(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> Iter
         message = (
             f"data.{key}: found labels {found} in data.train, expected clicks, 0 or 1; only clicks depend on the rank: leave {key} out"
         )
-        yield TrainingProblem("clicks", "warning", f"data.{key}", message)
+        yield TrainingProblem(kind="clicks", severity="warning", parameter=f"data.{key}", message=message)
     for name, share in (("valid", config.data.valid_share), ("test", config.data.test_share)):
         if share:
             message = (
                 f"data.{name}_share: found clicks as labels, whose value favours the ranker of the log; set data.{name} to judged rows"
             )
-            yield TrainingProblem("clicks", "warning", f"data.{name}", message)
+            yield TrainingProblem(kind="clicks", severity="warning", parameter=f"data.{name}", message=message)
 
 
 def _of_parts(parts: Mapping[str, FeatureRows]) -> Iterator[TrainingProblem]:
@@ -163,18 +172,18 @@ def _of_parts(parts: Mapping[str, FeatureRows]) -> Iterator[TrainingProblem]:
         n = len(rows.queries)
         if name != "train" and not (rows.labels > 0).any():
             message = f"data.{name}: found no label above 0 in any of {n} queries, expected some; all models are equal: check labels"
-            yield TrainingProblem("no-positive", "warning", f"data.{name}", message)
+            yield TrainingProblem(kind="no-positive", severity="warning", parameter=f"data.{name}", message=message)
         if rows.labels.size > n and not _varies(rows):
             message = (
                 f"data.{name}: found no feature that differs within a query, expected some; scores are tied, so the file's order counts"
             )
-            yield TrainingProblem("constant", "warning", f"data.{name}", message)
+            yield TrainingProblem(kind="constant", severity="warning", parameter=f"data.{name}", message=message)
     if "valid" in parts and "test" in parts:
         valid, test = parts["valid"], parts["test"]
         common = set(valid.queries) & set(test.queries)
         if common and not (valid.numbered and valid.path != test.path):
             message = f"data.test: found {len(common)} queries of data.valid ({min(common)}), expected none; split by query"
-            yield TrainingProblem("shared-query", "warning", "data.test", message)
+            yield TrainingProblem(kind="shared-query", severity="warning", parameter="data.test", message=message)
 
 
 def _varies(rows: FeatureRows) -> bool:

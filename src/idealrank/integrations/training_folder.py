@@ -24,7 +24,7 @@ from idealrank.reports.figures.learning import learning_page
 from idealrank.training.configuration import TrainingConfig
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class TrainedSystem:
     """One trained model and its evaluation.
 
@@ -47,7 +47,7 @@ class TrainedSystem:
 
     Examples
     --------
-    >>> TrainedSystem(0, 5, {}, {}, ()).rounds
+    >>> TrainedSystem(seed=0, rounds=5, curves={}, evaluations={}, files=()).rounds
     5
     """
 
@@ -270,7 +270,14 @@ def _written(config: TrainingConfig, parts: Mapping[str, FeatureRows], model: Tr
     if config.evaluation.test_store is not None:
         named = replace(evaluations["test"], name=str(folder))
         keep_opened(named, config.evaluation.test_store, config.evaluation.again)
-    system = TrainedSystem(seed, model.rounds.best, model.rounds.curves, evaluations, (), tuple(filter(None, cautions)))
+    system = TrainedSystem(
+        seed=seed,
+        rounds=model.rounds.best,
+        curves=model.rounds.curves,
+        evaluations=evaluations,
+        files=(),
+        cautions=tuple(filter(None, cautions)),
+    )
     part, final = system.final
     system = replace(system, beside=_beside(config, parts[part], scores_of[part], final))
     files += [

@@ -25,7 +25,7 @@ _YANDEX_CLICK = re.compile(rb"\d+\t\d+\tC\t\d+\r?")
 _TRUE, _FALSE = ("true", "yes", "t"), ("false", "no", "f", "")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LogField:
     """A column of a log: its role, the names it usually has, whether a log may lack it, and a second name of the role for options."""
 
@@ -37,51 +37,51 @@ class LogField:
 
 
 SHOWN = (
-    LogField("session", ("session", "session_id", "sessionid", "search_id", "impression_id", "request_id", "query_response_id")),
-    LogField("query", ("query", "query_id", "qid", "user_query", "query_text", "term", "keywords")),
-    LogField("document", ("document", "document_id", "doc", "doc_id", "docid", "item", "item_id", "object_id", "url")),
-    LogField("rank", ("rank", "position", "ordinal", "pos"), is_number=True),
-    LogField("click", ("click", "clicked", "clicks", "is_click"), is_number=True),
-    LogField("user", ("user", "user_id", "userid", "client_id"), required=False),
-    LogField("propensity", ("propensity", "propensity_score", "pscore", "logged_probability"), required=False, is_number=True),
-    LogField("action", ("action", "action_name", "event"), required=False),
-    LogField("dwell", ("dwell", "dwell_time", "dwell_seconds"), required=False, is_number=True),
-    LogField("time", ("time", "timestamp"), required=False, is_number=True),
+    LogField(role="session", words=("session", "session_id", "sessionid", "search_id", "impression_id", "request_id", "query_response_id")),
+    LogField(role="query", words=("query", "query_id", "qid", "user_query", "query_text", "term", "keywords")),
+    LogField(role="document", words=("document", "document_id", "doc", "doc_id", "docid", "item", "item_id", "object_id", "url")),
+    LogField(role="rank", words=("rank", "position", "ordinal", "pos"), is_number=True),
+    LogField(role="click", words=("click", "clicked", "clicks", "is_click"), is_number=True),
+    LogField(role="user", words=("user", "user_id", "userid", "client_id"), required=False),
+    LogField(role="propensity", words=("propensity", "propensity_score", "pscore", "logged_probability"), required=False, is_number=True),
+    LogField(role="action", words=("action", "action_name", "event"), required=False),
+    LogField(role="dwell", words=("dwell", "dwell_time", "dwell_seconds"), required=False, is_number=True),
+    LogField(role="time", words=("time", "timestamp"), required=False, is_number=True),
 )
-COHORT = LogField("cohort", ("cohort", "arm", "variant", "group"))
-COVARIATE = LogField("covariate", ("covariate", "before"), required=False, is_number=True)
-PERIOD = LogField("period", ("period", "day", "week"), required=False)
+COHORT = LogField(role="cohort", words=("cohort", "arm", "variant", "group"))
+COVARIATE = LogField(role="covariate", words=("covariate", "before"), required=False, is_number=True)
+PERIOD = LogField(role="period", words=("period", "day", "week"), required=False)
 COHORT_LOG = (*SHOWN, COHORT, COVARIATE, PERIOD)
 REWARDS = (
-    LogField("reward", ("reward", "click", "clicked", "rewards"), is_number=True),
-    LogField("logged", ("logged_probability", "propensity", "propensity_score", "pscore", "logged"), is_number=True),
-    LogField("target", ("target_probability", "target"), is_number=True),
-    LogField("target_b", ("target_b", "target_probability_b"), required=False, is_number=True),
-    LogField("cluster", ("cluster", "user", "user_id", "session", "session_id"), required=False, second_role="user"),
-    LogField("predicted_logged", ("predicted_logged",), required=False, is_number=True),
-    LogField("predicted_target", ("predicted_target",), required=False, is_number=True),
-    LogField("predicted_target_b", ("predicted_target_b",), required=False, is_number=True),
+    LogField(role="reward", words=("reward", "click", "clicked", "rewards"), is_number=True),
+    LogField(role="logged", words=("logged_probability", "propensity", "propensity_score", "pscore", "logged"), is_number=True),
+    LogField(role="target", words=("target_probability", "target"), is_number=True),
+    LogField(role="target_b", words=("target_b", "target_probability_b"), required=False, is_number=True),
+    LogField(role="cluster", words=("cluster", "user", "user_id", "session", "session_id"), required=False, second_role="user"),
+    LogField(role="predicted_logged", words=("predicted_logged",), required=False, is_number=True),
+    LogField(role="predicted_target", words=("predicted_target",), required=False, is_number=True),
+    LogField(role="predicted_target_b", words=("predicted_target_b",), required=False, is_number=True),
 )
 SLATES = (
-    LogField("session", ("list", "list_id", *SHOWN[0].words)),
-    LogField("rank", ("rank", "position", "ordinal", "pos"), is_number=True),
+    LogField(role="session", words=("list", "list_id", *SHOWN[0].words)),
+    LogField(role="rank", words=("rank", "position", "ordinal", "pos"), is_number=True),
     *REWARDS[:4],
-    LogField("cluster", ("cluster", "user", "user_id"), required=False, second_role="user"),
+    LogField(role="cluster", words=("cluster", "user", "user_id"), required=False, second_role="user"),
 )
 PROPENSITIES = (
-    LogField("rank", ("rank", "position"), is_number=True),
-    LogField("propensity", ("propensity", "slope"), is_number=True),
-    LogField("offset", ("offset",), required=False, is_number=True),
+    LogField(role="rank", words=("rank", "position"), is_number=True),
+    LogField(role="propensity", words=("propensity", "slope"), is_number=True),
+    LogField(role="offset", words=("offset",), required=False, is_number=True),
 )
 OUTCOMES = (
-    LogField("preference", ("preference", "outcome", "delta"), is_number=True),
-    LogField("user", ("user", "user_id", "userid", "client_id"), required=False),
+    LogField(role="preference", words=("preference", "outcome", "delta"), is_number=True),
+    LogField(role="user", words=("user", "user_id", "userid", "client_id"), required=False),
 )
 EXPERIMENT = (
-    LogField("value", ("value", "clicks", "reward"), is_number=True),
+    LogField(role="value", words=("value", "clicks", "reward"), is_number=True),
     COHORT,
-    LogField("user", ("user", "user_id", "userid", "client_id"), required=False),
-    LogField("denominator", ("denominator",), required=False, is_number=True),
+    LogField(role="user", words=("user", "user_id", "userid", "client_id"), required=False),
+    LogField(role="denominator", words=("denominator",), required=False, is_number=True),
     COVARIATE,
     PERIOD,
 )

@@ -43,7 +43,7 @@ _CHANGES: dict[str, Callable[[str], str]] = {
 _LACKED_BY_ONE = frozenset({"the part after a separator"})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Resemblance:
     """A suspicion why two sets of ids do not meet.
 
@@ -86,7 +86,7 @@ def resemblance(left: Iterable[str], right: Iterable[str]) -> Resemblance | None
         if difference in _LACKED_BY_ONE:
             meeting = [text for text in meeting if change(text) in (text, changed[change(text)])]
         if meeting:
-            return Resemblance(difference, meeting[0], changed[change(meeting[0])], len(meeting))
+            return Resemblance(difference=difference, left=meeting[0], right=changed[change(meeting[0])], count=len(meeting))
     return None
 
 
@@ -95,7 +95,7 @@ _SAMPLED_QUERIES = 3
 _SAMPLED_IDS = 5000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Observation:
     """Something that judgments and run show only together.
 
@@ -155,7 +155,7 @@ def observe_qrels(qrels: Qrels, examples: int = 3) -> list[Observation]:
     if below:
         choices = "negative=zero, kept, removed or error"
         message = f"{below} of {qrels.n_judgments} grades are negative; the convention decides their value ({choices})"
-        observations.append(Observation("negative-grades", below, message))
+        observations.append(Observation(kind="negative-grades", count=below, message=message))
     return observations
 
 
@@ -185,12 +185,12 @@ def _swapped(qrels: Qrels, run: Run) -> Iterable[Observation]:
     table = run.source
     if isinstance(table, _kernel.Table) and look_like_scores(qrels.grades) and look_like_grades(table.values, table.offsets):
         message = "scores are a few small integers, and grades many fractions: are the files swapped? judgments come first"
-        yield Observation("swapped", table.n_queries, message)
+        yield Observation(kind="swapped", count=table.n_queries, message=message)
 
 
 def _observation(kind: str, found: IntArray, message: str, name: Any, examples: int, severity: Severity = "warning") -> Observation:
     names = tuple(name(int(query)) for query in found[:examples])
-    return Observation(kind, int(found.size), message, names, severity)
+    return Observation(kind=kind, count=int(found.size), message=message, examples=names, severity=severity)
 
 
 def _queries_that_do_not_meet(qrels: Qrels, aligned: _kernel.Aligned, examples: int) -> Iterable[Observation]:

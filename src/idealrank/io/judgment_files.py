@@ -26,7 +26,7 @@ COLUMNS = (
 """Columns of a label table."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Label:
     """Outcome of one judgment: a grade, or the reason why there is none.
 
@@ -60,7 +60,7 @@ class Label:
 
     Examples
     --------
-    >>> Label("q1", "d1", 2.0, "ann", "people").row[:6]
+    >>> Label(query="q1", document="d1", grade=2.0, assessor="ann", kind="people").row[:6]
     ['q1', 'd1', '2', 'ann', 'people', 'graded']
     """
 
@@ -338,7 +338,9 @@ def write_labels(path: str, labels: Iterable[Label]) -> None:
     --------
     >>> import tempfile
     >>> path = f"{tempfile.mkdtemp()}/a.csv"
-    >>> write_labels(path, [Label("q1", "d1", None, "model", "model", "failed", note="no answer")])
+    >>> write_labels(
+    ...     path, [Label(query="q1", document="d1", grade=None, assessor="model", kind="model", status="failed", note="no answer")]
+    ... )
     >>> read_labels_table(path)[0]["note"]
     'no answer'
     """
@@ -350,7 +352,7 @@ def label_line(label: Label) -> str:
 
     Examples
     --------
-    >>> label_line(Label("q1", "d1", 2.0, "ann", "people", note="a, b"))
+    >>> label_line(Label(query="q1", document="d1", grade=2.0, assessor="ann", kind="people", note="a, b"))
     'q1,d1,2,ann,people,graded,1,"a, b",,,,,,\n'
     """
     return _csv_line(label.row)
@@ -369,7 +371,7 @@ def write_label_lines(path: str, lines: Iterable[str]) -> None:
     --------
     >>> import tempfile
     >>> path = f"{tempfile.mkdtemp()}/a.csv"
-    >>> write_label_lines(path, [label_line(Label("q1", "d1", 2.0, "ann", "people"))])
+    >>> write_label_lines(path, [label_line(Label(query="q1", document="d1", grade=2.0, assessor="ann", kind="people"))])
     >>> read_labels_table(path)[0]["grade"]
     '2'
     """
@@ -383,7 +385,7 @@ def read_labels_table(path: str | Path) -> list[dict[str, str]]:
     --------
     >>> import tempfile
     >>> path = f"{tempfile.mkdtemp()}/a.csv"
-    >>> write_labels(path, [Label("q1", "d1", 1.0, "ann", "people")])
+    >>> write_labels(path, [Label(query="q1", document="d1", grade=1.0, assessor="ann", kind="people")])
     >>> read_labels_table(path)[0]["assessor"]
     'ann'
     """

@@ -31,7 +31,7 @@ _LONGEST_QUERY = 1_000_000  # letters
 _EXPECTED = "columns query and document, and query_text, title, text, link, priority, sampled if there are any"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class JudgmentPair:
     """Query and document to judge.
 
@@ -48,7 +48,7 @@ class JudgmentPair:
 
     Examples
     --------
-    >>> JudgmentPair("q1", "d1", "sort a list", DocumentText("sorted", "Return a new sorted list")).key
+    >>> JudgmentPair(query="q1", document="d1", query_text="sort a list", content=DocumentText("sorted", "Return a new sorted list")).key
     ('q1', 'd1')
     """
 
@@ -128,7 +128,7 @@ def with_texts(
 
     Examples
     --------
-    >>> with_texts([JudgmentPair("q1", "d1")], None, None)[0].query_text
+    >>> with_texts([JudgmentPair(query="q1", document="d1")], None, None)[0].query_text
     'q1'
     """
     lacking = {one.query for one in pairs if not one.query_text}
@@ -233,7 +233,13 @@ def _pair(record: FieldRecord) -> JudgmentPair:
         raise FileFormatError(record.place, record.line, found, _EXPECTED)
     check_ids(record.place, query, document, record.line)
     content = DocumentText(text("title").strip(), text("text"), text("link").strip())
-    return JudgmentPair(query, document, text("query_text").strip(), content, _priority(value("priority"), record))
+    return JudgmentPair(
+        query=query,
+        document=document,
+        query_text=text("query_text").strip(),
+        content=content,
+        priority=_priority(value("priority"), record),
+    )
 
 
 def _priority(value: Any, record: FieldRecord) -> float:

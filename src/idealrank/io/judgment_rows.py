@@ -51,7 +51,7 @@ class JudgmentRow(NamedTuple):
     place: Place = ("", 0)
 
 
-@dataclass
+@dataclass(kw_only=True)
 class JudgmentSheet:
     """A file of judgments.
 

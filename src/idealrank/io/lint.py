@@ -26,7 +26,7 @@ _RUN_ERRORS = {"fields", "number", "nan", "control", "too-long", "duplicate"}
 _ERRORS = {"qrels": _RUN_ERRORS | {"infinite", "no-data"}, "run": _RUN_ERRORS}
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Report:
     """Problems in the files of one collection.
 
@@ -105,7 +105,7 @@ def lint(
     >>> lint([path], "qrels").problems.counts
     Counter({'fields': 1})
     """
-    report = Report([str(path) for path in paths], table, problems=Collection(examples))
+    report = Report(paths=[str(path) for path in paths], table=table, problems=Collection(examples))
     notes = Notes(report.notes.append, report.doubts.append)
     try:
         sources = open_sources(paths, notes)

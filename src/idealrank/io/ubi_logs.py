@@ -138,7 +138,13 @@ def _rows_of(paths: Paths, events: _Events, clicks: Mapping[str, None], notes: N
     clicked = np.array([any(name in clicks for name in done.split(SEVERAL)) for done in columns["action"]], np.float64)
     users = columns["user"] if any(columns["user"]) else None
     return LogRows(
-        columns["session"], columns["query"], columns["document"], np.array(ranks, np.float64), clicked, users, action=columns["action"]
+        session=columns["session"],
+        query=columns["query"],
+        document=columns["document"],
+        rank=np.array(ranks, np.float64),
+        click=clicked,
+        user=users,
+        action=columns["action"],
     )
 
 

@@ -90,7 +90,7 @@ def majority_vote(ratings: npt.ArrayLike, *, ties: VoteTies = "lowest") -> Aggre
     return Aggregated(np.where(most[:, 0] > 0, grades[place], np.nan), int(tied.sum()))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class DawidSkene:
     """True grades and the errors of each rater, estimated together.
 
@@ -173,7 +173,9 @@ def dawid_skene(ratings: npt.ArrayLike, *, steps: int = 100, tolerance: float = 
     probabilities[rated] = shares
     best = np.full(codes.shape[0], np.nan)
     best[rated] = grades[shares.argmax(axis=1)]
-    return DawidSkene(best, grades, probabilities, priors, errors, tuple(likelihoods))
+    return DawidSkene(
+        grades=best, categories=grades, probabilities=probabilities, priors=priors, errors=errors, log_likelihoods=tuple(likelihoods)
+    )
 
 
 class _Model:
@@ -208,7 +210,7 @@ class _Model:
 # --- by what the gold says ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AggregationAccuracy:
     """Agreement of one combination of raters, or of one rater, with gold grades.
 
@@ -290,6 +292,8 @@ def lower_median(ratings: npt.ArrayLike) -> FloatArray:
 def _accuracy(name: str, grades: FloatArray, truth: FloatArray) -> AggregationAccuracy:
     known = ~np.isnan(grades) & ~np.isnan(truth)
     if not known.any():
-        return AggregationAccuracy(name, 0, math.nan, math.nan)
+        return AggregationAccuracy(name=name, n_units=0, accuracy=math.nan, kappa=math.nan)
     pair = np.stack([truth[known], grades[known]], axis=1)
-    return AggregationAccuracy(name, int(known.sum()), float((pair[:, 0] == pair[:, 1]).mean()), agreement(pair, "cohen_kappa"))
+    return AggregationAccuracy(
+        name=name, n_units=int(known.sum()), accuracy=float((pair[:, 0] == pair[:, 1]).mean()), kappa=agreement(pair, "cohen_kappa")
+    )

@@ -18,7 +18,7 @@ from idealrank.stats.multiple_tests import adjust
 Scoring: TypeAlias = Literal["accuracy", "rmse"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AnnotatorTest:
     """The judge in the place of one annotator.
 
@@ -37,7 +37,7 @@ class AnnotatorTest:
 
     Examples
     --------
-    >>> AnnotatorTest("ann", 50, 0.9, 0.001, True).rejected
+    >>> AnnotatorTest(annotator="ann", n=50, advantage=0.9, p=0.001, rejected=True).rejected
     True
     """
 
@@ -48,7 +48,7 @@ class AnnotatorTest:
     rejected: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AltTest:
     """Result of the alternative annotator test.
 
@@ -175,7 +175,10 @@ def alt_test(
         )
     # An undefined p value rejects nothing.
     rejected = adjust([1.0 if math.isnan(p) else p for *_, p in rows], "by") <= alpha
-    tested = tuple(AnnotatorTest(*row, rejected=bool(one)) for row, one in zip(rows, rejected, strict=True))
+    tested = tuple(
+        AnnotatorTest(annotator=name, n=n, advantage=advantage, p=p, rejected=bool(one))
+        for (name, n, advantage, p), one in zip(rows, rejected, strict=True)
+    )
     rate = float(rejected.mean())
     n_dropped = int((~usable & ((~np.isnan(given)).any(axis=1) | ~np.isnan(model))).sum())
     return AltTest(

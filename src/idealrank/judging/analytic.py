@@ -138,7 +138,7 @@ def _conger_error(rated: Ratings, matrix: FloatArray) -> float:
 # --- the test of no agreement beyond chance ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ChanceTest:
     """Test of no agreement beyond chance.
 
@@ -207,7 +207,7 @@ def chance_test(ratings: npt.ArrayLike, statistic: Statistic = "cohen_kappa", *,
         m, shares = rated.n_raters, rated.counts.mean(axis=0) / rated.n_raters
         expected = float((shares**2).sum())
         if (shares > 0).sum() < 2:
-            return ChanceTest(math.nan, math.nan, math.nan, math.nan)
+            return ChanceTest(value=math.nan, standard_error=math.nan, z=math.nan, p=math.nan)
         value = (float(unit_agreement(rated.counts, np.eye(shares.size))[0].mean()) - expected) / (1 - expected)
         spread = float((shares * (1 - shares)).sum())
         skew = float((shares * (1 - shares) * (1 - 2 * shares)).sum())
@@ -215,6 +215,6 @@ def chance_test(ratings: npt.ArrayLike, statistic: Statistic = "cohen_kappa", *,
     else:
         raise OptionError(f"statistic {statistic}: expected cohen_kappa, or fleiss_kappa without weights")
     if math.isnan(value):
-        return ChanceTest(math.nan, math.nan, math.nan, math.nan)
+        return ChanceTest(value=math.nan, standard_error=math.nan, z=math.nan, p=math.nan)
     z = value / error if error > 0 else math.nan
-    return ChanceTest(value, error, z, float(2 * ndtr(-abs(z))))
+    return ChanceTest(value=value, standard_error=error, z=z, p=float(2 * ndtr(-abs(z))))

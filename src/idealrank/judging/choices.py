@@ -20,7 +20,7 @@ Values: TypeAlias = Callable[[IntArray, FloatArray], FloatArray]
 Choices: TypeAlias = Callable[[int], Iterable[Sequence[float]]]
 
 
-@dataclass(eq=False)
+@dataclass(kw_only=True, eq=False)
 class ValueRange:
     """Lowest and highest value of each query among the choices tried so far.
 

@@ -16,7 +16,7 @@ from idealrank.judging.correction import CorrectedMean, CorrectionOptions, Quant
 from idealrank.measures.parse import MeasureLike, parse_measure
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CorrectedRun:
     """Mean of a measure over queries, or of a difference of two runs, corrected by a judge.
 
@@ -141,12 +141,15 @@ def correct_run(
     name = str(parse_measure(measure))
     if second is None:
         (found,) = correct_together(units, labels, options)
-        return CorrectedRun(first.name, "", name, found, partly)
+        return CorrectedRun(run=first.name, against="", measure=name, found=found, n_partly=partly)
     (human_a, judge_a, other_a), (human_b, judge_b, other_b) = units
     difference = (human_b - human_a, judge_b - judge_a, other_b - other_a)
     found, *of_sides = correct_together([difference, *units], labels, options)
-    both = tuple(CorrectedRun(one.name, "", name, of_one, partly) for one, of_one in zip(sides, of_sides, strict=True))
-    return CorrectedRun(first.name, second.name, name, found, partly, both)
+    both = tuple(
+        CorrectedRun(run=one.name, against="", measure=name, found=of_one, n_partly=partly)
+        for one, of_one in zip(sides, of_sides, strict=True)
+    )
+    return CorrectedRun(run=first.name, against=second.name, measure=name, found=found, n_partly=partly, sides=both)
 
 
 def _units(

@@ -27,7 +27,7 @@ _LARGEST = 1e100  # of a value: squares of larger ones leave the range of number
 _ROUNDING = 1e-12  # a standard error below this share of the values is that of equal values
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CorrectedMean:
     """A mean of human values, estimated with the help of a judge.
 

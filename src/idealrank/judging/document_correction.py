@@ -25,7 +25,7 @@ from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 Target: TypeAlias = Literal["sample", "fixed"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CorrectedDocuments:
     """DCG or NDCG of a run, or a difference of two, corrected document by document.
 
@@ -249,7 +249,7 @@ def _rank_weights(judge: Qrels, run: "Run | Mapping[str, object]", measure: "DCG
     return found
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Sample:
     """Documents of the judge with the grades of people, and how they were sampled."""
 
@@ -277,8 +277,22 @@ class _Sample:
         labelled = ~np.isnan(human)
         if chances is None:
             stratum = np.unique(grades, return_inverse=True)[1].reshape(-1)
-            return cls(of_query, grades, human, _inverse_shares(labelled, stratum, grades), stratum, judge.n_queries)
-        return cls(of_query, grades, human, _inverse_probabilities(labelled, chances, place), None, judge.n_queries)
+            return cls(
+                query=of_query,
+                judge=grades,
+                human=human,
+                inverse=_inverse_shares(labelled, stratum, grades),
+                stratum=stratum,
+                n_queries=judge.n_queries,
+            )
+        return cls(
+            query=of_query,
+            judge=grades,
+            human=human,
+            inverse=_inverse_probabilities(labelled, chances, place),
+            stratum=None,
+            n_queries=judge.n_queries,
+        )
 
     @property
     def n_labelled(self) -> int:

@@ -68,7 +68,7 @@ class _Program(NamedTuple):
     solvable: BoolArray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Problem:
     """A measure, one or two runs with free documents, and the grades that these may have.
 
@@ -95,7 +95,7 @@ class Problem:
 
     def of_run(self, side: int = 0) -> Extremes:
         """Extremes of the value of one run."""
-        trial = Trial(self.free, lambda copies, grades: self._values(side, copies, grades), ValueRange(len(self.free.queries)))
+        trial = Trial(self.free, lambda copies, grades: self._values(side, copies, grades), ValueRange(n_queries=len(self.free.queries)))
         left = self._start(trial)
         left &= ~self._by_quotient(trial, left, (side,))
         left &= ~self._by_sum(trial, left, (side,))
@@ -117,7 +117,7 @@ class Problem:
         def values(copies: IntArray, grades: FloatArray) -> FloatArray:
             return self._values(1, copies, grades) - self._values(0, copies, grades)
 
-        trial = Trial(self.free, values, ValueRange(len(self.free.queries)))
+        trial = Trial(self.free, values, ValueRange(n_queries=len(self.free.queries)))
         left = self._start(trial)
         left &= ~self._by_quotient(trial, left, (1, 0))
         left &= ~self._by_sum(trial, left, (1, 0))

@@ -284,15 +284,15 @@ def _merged(old: Hits, free: Hits, known: Ragged, places: Ragged) -> tuple[Hits,
     order = np.argsort(query << 32 | rank, kind="stable")  # ranks are below 2^31; both parts are in order, and merging them is quick
     grade = np.zeros(order.size)
     if free.tie_first is None and old.tie_first is None:
-        return Hits(query[order], rank[order], grade), order
-    spans = [
+        return Hits(query=query[order], rank=rank[order], grade=grade), order
+    first, last = (
         np.concatenate([(hits.rank if column is None else column)[rows] for hits, column, rows in parts])[order]
         for parts in (
             ((old, old.tie_first, known.row), (free, free.tie_first, places.row)),
             ((old, old.tie_last, known.row), (free, free.tie_last, places.row)),
         )
-    ]
-    return Hits(query[order], rank[order], grade, None, *spans), order
+    )
+    return Hits(query=query[order], rank=rank[order], grade=grade, tie_first=first, tie_last=last), order
 
 
 def _rows(judged: Judged, queries: Sequence[str]) -> IntArray:
@@ -341,9 +341,7 @@ def _side(
     if (by_place[1:] >= by_place[:-1]).all():  # unless the run has the queries in another order
         return ListedPlaces(judged, row, places, place[at])
     order = np.argsort(by_place, kind="stable")
-    spans = (None if column is None else column[order] for column in (places.tie_first, places.tie_last))
-    in_order = Hits(places.query[order], places.rank[order], places.grade[order], None, *spans)
-    return ListedPlaces(judged, row, in_order, place[at][order])
+    return ListedPlaces(judged, row, places.part(order), place[at][order])
 
 
 def _lookup(distinct: KeyArray, key: KeyArray) -> tuple[IntArray, IntArray]:

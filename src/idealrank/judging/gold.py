@@ -18,7 +18,7 @@ from idealrank.judging.ratings import check_confidence, cluster_codes, finite_gr
 _LIMIT = 0.0027  # both tails of three standard deviations of a normal: the usual limits of a control chart
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BatchAccuracy:
     """Accuracy of one assessor in one batch of gold questions: a point of a control chart.
 
@@ -37,7 +37,7 @@ class BatchAccuracy:
 
     Examples
     --------
-    >>> BatchAccuracy("week 2", 20, 10, (0.6, 1.0), 0.0004, True).accuracy
+    >>> BatchAccuracy(batch="week 2", n=20, n_right=10, limits=(0.6, 1.0), p=0.0004, drifts=True).accuracy
     0.5
     """
 
@@ -54,7 +54,7 @@ class BatchAccuracy:
         return self.n_right / self.n
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AssessorAccuracy:
     """Accuracy of one assessor on gold questions.
 
@@ -89,7 +89,7 @@ class AssessorAccuracy:
     batches: tuple[BatchAccuracy, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GoldReport:
     """Assessors and gold questions.
 
@@ -205,7 +205,9 @@ def gold_accuracy(
                 assessor=name, n=n, n_right=n_right, accuracy=n_right / n if n else math.nan, interval=interval, bias=bias, batches=chart
             )
         )
-    return GoldReport(tuple(found), _questions(given, truth), confidence, math.nan if target is None else target)
+    return GoldReport(
+        assessors=tuple(found), questions=_questions(given, truth), confidence=confidence, target=math.nan if target is None else target
+    )
 
 
 def _interval(right: BoolArray, clusters: "IntArray | None", confidence: float) -> tuple[float, float]:
@@ -245,14 +247,16 @@ def _chart(known: BoolArray, right: BoolArray, labels: "np.ndarray[Any, Any]") -
         inside = known & (labels == label)
         n, n_right = int(inside.sum()), int(right[inside].sum())
         if not before:
-            found.append(BatchAccuracy(str(label), n, n_right, (0.0, 1.0), 1.0, drifts=False))
+            found.append(BatchAccuracy(batch=str(label), n=n, n_right=n_right, limits=(0.0, 1.0), p=1.0, drifts=False))
         else:
             chances = _predicted(n, right_before + 0.5, before - right_before + 0.5)
             at_most, at_least = np.cumsum(chances), np.cumsum(chances[::-1])[::-1]
             usual = np.flatnonzero((at_most > _LIMIT / 2) & (at_least > _LIMIT / 2)) / n
             p = min(1.0, 2 * float(min(at_most[n_right], at_least[n_right])))
             limits = (float(usual[0]), float(usual[-1]))
-            found.append(BatchAccuracy(str(label), n, n_right, limits, p, drifts=not limits[0] <= n_right / n <= limits[1]))
+            found.append(
+                BatchAccuracy(batch=str(label), n=n, n_right=n_right, limits=limits, p=p, drifts=not limits[0] <= n_right / n <= limits[1])
+            )
         before, right_before = before + n, right_before + n_right
     return tuple(found)
 

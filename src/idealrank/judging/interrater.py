@@ -23,7 +23,7 @@ _CELLS = 1 << 22  # of tables with one cluster left out, at a time
 _ALIKE = 1e-12  # values this near to each other do not differ
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Agreement:
     """An agreement coefficient with its interval.
 

@@ -78,7 +78,7 @@ class LabelWorth:
         return n_human / (1 - self.value * n_judge / (n_human + n_judge)) if n_human else 0.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class JudgeCheck:
     """One judge against the human grades.
 
@@ -288,8 +288,8 @@ def _pairs(table: LabelTable, both: "npt.NDArray[np.bool_]", clusters: "Mapping[
             hint=f"label documents of another {one}",
         )
     return Pairs(
-        queries, tuple(table.documents[row] for row in rows), table.grades[rows, 0], table.grades[rows, 1],
-        cluster_codes(np.array(labels, object), len(rows)),
+        queries=queries, documents=tuple(table.documents[row] for row in rows), human=table.grades[rows, 0], judge=table.grades[rows, 1],
+        clusters=cluster_codes(np.array(labels, object), len(rows)),
     )  # fmt: skip
 
 

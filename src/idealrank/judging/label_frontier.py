@@ -62,7 +62,7 @@ def _rank_group(rank: IntArray) -> IntArray:
     return np.floor(np.log2(np.maximum(rank, 1))).astype(np.int64)
 
 
-@dataclass(eq=False)
+@dataclass(kw_only=True, eq=False)
 class Frontier:
     """Unjudged documents of two runs, with the difference as it stands and what each label could make of it.
 

@@ -30,7 +30,7 @@ _DEPTH = 100  # ranks pooled of a measure without a cutoff
 _BUDGET = 50  # documents chosen where no number is given or estimated
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LabelOrder:
     """A strategy: the worth of the label of each open document, and the reason in words.
 
@@ -150,13 +150,13 @@ def _place_text(frontier: Frontier, document: int) -> str:
 
 
 _ORDERS: dict[Strategy, LabelOrder] = {
-    "bounds": LabelOrder(_narrowing, lambda _, __, worth: f"moves a bound by {max(worth, 0):.4f}", sight="bounds"),
-    "change": LabelOrder(_change, lambda _, __, worth: f"changes the difference by {worth:.4f}", sight="values"),
-    "uncertainty": LabelOrder(_uncertainty, lambda f, d, _: f"relevant with probability {_relevance(f)[d]:.2f}"),
-    "move-to-front": LabelOrder(_misses, lambda _, __, worth: f"{abs(worth):.0f} above it since the last relevant document"),
-    "depth": LabelOrder(_depth, lambda f, d, _: _place_text(f, d), fixed=True),
-    "random": LabelOrder(lambda f: _numbers(f, by_query=False), lambda _, __, ___: "in random order", fixed=True),
-    "queries": LabelOrder(lambda f: _numbers(f, by_query=True), lambda _, __, ___: "next query in random order", fixed=True),
+    "bounds": LabelOrder(worth=_narrowing, reason=lambda _, __, worth: f"moves a bound by {max(worth, 0):.4f}", sight="bounds"),
+    "change": LabelOrder(worth=_change, reason=lambda _, __, worth: f"changes the difference by {worth:.4f}", sight="values"),
+    "uncertainty": LabelOrder(worth=_uncertainty, reason=lambda f, d, _: f"relevant with probability {_relevance(f)[d]:.2f}"),
+    "move-to-front": LabelOrder(worth=_misses, reason=lambda _, __, worth: f"{abs(worth):.0f} above it since the last relevant document"),
+    "depth": LabelOrder(worth=_depth, reason=lambda f, d, _: _place_text(f, d), fixed=True),
+    "random": LabelOrder(worth=lambda f: _numbers(f, by_query=False), reason=lambda _, __, ___: "in random order", fixed=True),
+    "queries": LabelOrder(worth=lambda f: _numbers(f, by_query=True), reason=lambda _, __, ___: "next query in random order", fixed=True),
 }
 
 
@@ -179,7 +179,7 @@ def order_of(strategy: str) -> LabelOrder:
     return found  # type: ignore[no-any-return]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NextLabel:
     """One document to label.
 
@@ -206,7 +206,7 @@ class NextLabel:
     reason: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class NextLabels:
     """Documents to label next, so that the comparison of two runs is settled soon; see `next_labels`.
 

@@ -32,7 +32,7 @@ ORACLE = "oracle"
 _AT_ONCE = 64  # labels whose states are measured together
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LabelCurve:
     """Labels that one strategy needed with one stop.
 
@@ -64,7 +64,7 @@ class LabelCurve:
         return float(np.median(self.needed))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LabelReplay:
     """Labels that strategies needed to settle one comparison; see `replay_labels`.
 
@@ -257,7 +257,8 @@ class _Replay:
         paths = [self._path(order, seed, known) for seed in seeds]
         needed = np.array([path.shape[0] - 1 for path in paths], np.int64)
         right = np.array([_sign(path[-1]) == np.sign(difference) for path in paths], np.bool_)
-        return LabelCurve(strategy, "bounds", needed, right, *(paths[0][:, column] for column in range(3)))
+        low, value, high = paths[0].T
+        return LabelCurve(strategy=strategy, stop="bounds", needed=needed, right=right, low=low, value=value, high=high)
 
     def by_test(self, n_tests: int, difference: float, alpha: float) -> LabelCurve:
         """Whole queries in random order, until the test stops; all labels where it never does."""
@@ -352,7 +353,7 @@ class _Replay:
                 return np.asarray(frontier.if_low[:, 0] - frontier.low[query])
             return np.asarray(frontier.high[query] - frontier.if_high[:, 0])
 
-        return LabelOrder(worth, lambda *_: ORACLE, sight="bounds")
+        return LabelOrder(worth=worth, reason=lambda *_: ORACLE, sight="bounds")
 
 
 def _sign(step: Sequence[float] | FloatArray) -> int:

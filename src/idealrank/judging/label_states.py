@@ -22,7 +22,7 @@ _WHOLE = (1 << 31) - 1
 UNLISTED = 0  # rank of a document that a run does not return
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PooledDocuments:
     """Documents of two runs down to a depth, query by query: what depth pooling would judge.
 
@@ -80,7 +80,14 @@ class PooledDocuments:
             documents += [document for _, _, document in pooled]
             ranks += [(a, b) for a, b, _ in pooled]
         columns = np.array(ranks, np.int64).reshape(-1, 2)
-        return cls(wanted, np.array(code, np.int64), documents, columns[:, 0].copy(), columns[:, 1].copy(), depth)
+        return cls(
+            query_ids=wanted,
+            query=np.array(code, np.int64),
+            documents=documents,
+            rank_a=columns[:, 0].copy(),
+            rank_b=columns[:, 1].copy(),
+            depth=depth,
+        )
 
     @cached_property
     def offsets(self) -> IntArray:
@@ -148,7 +155,7 @@ class StateBounds:
     high: FloatArray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class DifferenceStates:
     """Two runs whose difference is worked out for many states of the judgments.
 

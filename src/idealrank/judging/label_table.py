@@ -16,7 +16,7 @@ from idealrank.errors import InputError, OptionError
 OutsidePolicy: TypeAlias = Literal["error", "clip", "drop"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LabelTable:
     """Pairs of query and document with the grade of each rater.
 
@@ -77,7 +77,13 @@ class LabelTable:
             joined[rows, rater] = grades
         names: dict[bytes, str] = {}
         queries_of = tuple(names.setdefault(query, decode_id(query)) for query, _ in places)
-        return cls(queries_of, tuple(decode_id(document) for _, document in places), tuple(judgments), joined, {})
+        return cls(
+            queries=queries_of,
+            documents=tuple(decode_id(document) for _, document in places),
+            raters=tuple(judgments),
+            grades=joined,
+            outside={},
+        )
 
     @cached_property
     def query_codes(self) -> IntArray:

@@ -23,7 +23,7 @@ _GOOD, _FAIR = 0.9, 0.8  # Kendall's tau, as usual since Voorhees (2000)
 _FEW = 3  # runs, below which an order says nothing
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunLeftOut:
     """One run, evaluated as if it had not been pooled.
 
@@ -40,7 +40,7 @@ class RunLeftOut:
 
     Examples
     --------
-    >>> RunLeftOut("a", "a", 10, 2, 0.5, 0.4, 1, 3).rank_change
+    >>> RunLeftOut(run="a", group="a", unique=10, unique_relevant=2, value=0.5, value_without=0.4, rank=1, rank_without=3).rank_change
     2
     """
 
@@ -59,7 +59,7 @@ class RunLeftOut:
         return self.rank_without - self.rank
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Reusability:
     """Runs, each left out of the pool in turn; see `reusability`.
 
@@ -210,7 +210,9 @@ def reusability(
             )
         )
     kendall = float(tau(np.zeros(len(names), np.int64), full, without, 1, "b")[0]) if len(names) > 1 else float("nan")
-    return Reusability(str(made), deepest, tuple(sorted(rows, key=lambda one: (one.rank, one.run))), kendall, under)
+    return Reusability(
+        measure=str(made), depth=deepest, runs=tuple(sorted(rows, key=lambda one: (one.rank, one.run))), tau=kendall, convention=under
+    )
 
 
 def _top(run: Run, convention: Convention, depth: int) -> set[tuple[str, str]]:

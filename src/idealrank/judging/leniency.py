@@ -17,7 +17,7 @@ RANKS = ((1, 3), (4, 10), (11, 30), (31, 0))
 """First and last rank of each group of documents; 0 is open."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GroupError:
     """Error of a judge in one group of documents.
 
@@ -37,7 +37,7 @@ class GroupError:
 
     Examples
     --------
-    >>> GroupError("grade 0", 10, 0.0, 0.5, 0.5, 0.0).error
+    >>> GroupError(group="grade 0", n=10, human=0.0, judge=0.5, error=0.5, beyond_grade=0.0).error
     0.5
     """
 
@@ -49,7 +49,7 @@ class GroupError:
     beyond_grade: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Leniency:
     """Errors of a judge group by group, and the difference of two groups that matters.
 
@@ -66,7 +66,7 @@ class Leniency:
 
     Examples
     --------
-    >>> Leniency((), "ranks 1 to 10 less the others", 0.1, (0.02, 0.18)).difference
+    >>> Leniency(groups=(), contrast="ranks 1 to 10 less the others", difference=0.1, interval=(0.02, 0.18)).difference
     0.1
     """
 
@@ -76,13 +76,15 @@ class Leniency:
     interval: tuple[float, float]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Pairs:
     """Grades of a human and a judge for the same pairs, and the query and cluster of each pair.
 
     Examples
     --------
-    >>> Pairs(("q", "q"), ("a", "b"), np.array([0.0, 1.0]), np.array([1.0, 1.0]), np.array([0, 0])).error
+    >>> Pairs(
+    ...     queries=("q", "q"), documents=("a", "b"), human=np.array([0.0, 1.0]), judge=np.array([1.0, 1.0]), clusters=np.array([0, 0])
+    ... ).error
     array([1., 0.])
     """
 
@@ -105,9 +107,10 @@ class Pairs:
 
     def group(self, name: str, rows: "BoolArray | IntArray") -> GroupError:
         """The errors of some pairs, which may come several times."""
-        return GroupError(
-            name, int(self.human[rows].size), *(float(one[rows].mean()) for one in (self.human, self.judge, self.error, self.beyond_grade))
+        human, judge, error, beyond_grade = (
+            float(column[rows].mean()) for column in (self.human, self.judge, self.error, self.beyond_grade)
         )
+        return GroupError(group=name, n=int(self.human[rows].size), human=human, judge=judge, error=error, beyond_grade=beyond_grade)
 
 
 def by_grade(pairs: Pairs) -> Leniency:
@@ -115,12 +118,18 @@ def by_grade(pairs: Pairs) -> Leniency:
 
     Examples
     --------
-    >>> pairs = Pairs(("q",) * 4, tuple("abcd"), np.array([0.0, 0.0, 2.0, 2.0]), np.array([1.0, 0.0, 1.0, 2.0]), np.arange(4))
+    >>> pairs = Pairs(
+    ...     queries=("q",) * 4,
+    ...     documents=tuple("abcd"),
+    ...     human=np.array([0.0, 0.0, 2.0, 2.0]),
+    ...     judge=np.array([1.0, 0.0, 1.0, 2.0]),
+    ...     clusters=np.arange(4),
+    ... )
     >>> [(one.group, one.error) for one in by_grade(pairs).groups]
     [('grade 0', 0.5), ('grade 2', -0.5)]
     """
     groups = tuple(pairs.group(f"grade {grade:g}", pairs.human == grade) for grade in np.unique(pairs.human))
-    return Leniency(groups, "", math.nan, (math.nan, math.nan))
+    return Leniency(groups=groups, contrast="", difference=math.nan, interval=(math.nan, math.nan))
 
 
 def by_rank(pairs: Pairs, runs: Mapping[str, Run], *, confidence: float = 0.95) -> Leniency:
@@ -128,7 +137,13 @@ def by_rank(pairs: Pairs, runs: Mapping[str, Run], *, confidence: float = 0.95) 
 
     Examples
     --------
-    >>> pairs = Pairs(("q", "q", "r", "r"), ("a", "b", "a", "b"), np.zeros(4), np.array([1.0, 0.0, 1.0, 0.0]), np.array([0, 0, 1, 1]))
+    >>> pairs = Pairs(
+    ...     queries=("q", "q", "r", "r"),
+    ...     documents=("a", "b", "a", "b"),
+    ...     human=np.zeros(4),
+    ...     judge=np.array([1.0, 0.0, 1.0, 0.0]),
+    ...     clusters=np.array([0, 0, 1, 1]),
+    ... )
     >>> run = Run({"q": ["a", *map(str, range(10)), "b"], "r": ["a", *map(str, range(10)), "b"]})
     >>> by_rank(pairs, {"s": run}).difference
     1.0
@@ -140,7 +155,7 @@ def by_rank(pairs: Pairs, runs: Mapping[str, Run], *, confidence: float = 0.95) 
         if inside.any():
             groups.append(pairs.group(f"ranks {first} to {last}" if last else f"ranks from {first}", row[inside]))
     difference, interval = _contrast(pairs, row[rank <= 10], row[rank > 10], confidence)
-    return Leniency(tuple(groups), "ranks 1 to 10 less later ranks", difference, interval)
+    return Leniency(groups=tuple(groups), contrast="ranks 1 to 10 less later ranks", difference=difference, interval=interval)
 
 
 def _ranks(pairs: Pairs, runs: Mapping[str, Run]) -> tuple[IntArray, IntArray]:
@@ -165,7 +180,9 @@ def by_length(pairs: Pairs, lengths: Mapping[str, float], *, confidence: float =
 
     Examples
     --------
-    >>> pairs = Pairs(("q", "r") * 4, tuple("abcdefgh"), np.zeros(8), np.arange(8.0), np.array([0, 1] * 4))
+    >>> pairs = Pairs(
+    ...     queries=("q", "r") * 4, documents=tuple("abcdefgh"), human=np.zeros(8), judge=np.arange(8.0), clusters=np.array([0, 1] * 4)
+    ... )
     >>> found = by_length(pairs, {name: place for place, name in enumerate("abcdefgh")})
     >>> found.difference, found.groups[0].group
     (6.0, 'shortest quarter')
@@ -173,12 +190,12 @@ def by_length(pairs: Pairs, lengths: Mapping[str, float], *, confidence: float =
     known = np.array([lengths.get(document, math.nan) for document in pairs.documents], np.float64)
     rows = np.flatnonzero(~np.isnan(known))
     if rows.size < 4:
-        return Leniency((), "longest less shortest quarter", math.nan, (math.nan, math.nan))
+        return Leniency(groups=(), contrast="longest less shortest quarter", difference=math.nan, interval=(math.nan, math.nan))
     quarter = np.searchsorted(np.quantile(known[rows], [0.25, 0.5, 0.75]), known[rows], side="left")
     names = ("shortest quarter", "second quarter", "third quarter", "longest quarter")
     groups = tuple(pairs.group(name, rows[quarter == place]) for place, name in enumerate(names) if (quarter == place).any())
     difference, interval = _contrast(pairs, rows[quarter == 3], rows[quarter == 0], confidence)
-    return Leniency(groups, "longest less shortest quarter", difference, interval)
+    return Leniency(groups=groups, contrast="longest less shortest quarter", difference=difference, interval=interval)
 
 
 def _contrast(pairs: Pairs, first: IntArray, second: IntArray, confidence: float) -> tuple[float, tuple[float, float]]:

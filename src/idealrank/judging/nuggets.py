@@ -256,10 +256,14 @@ class AssignedAnswers:
             scored=np.ones(values.shape, bool),
             coverage=self._coverage(),
             provenance=Provenance(
-                __version__, Convention.of("standard"), tuple(map(str, scores)), tuple(inputs), judgments=self._fingerprint()
+                version=__version__,
+                convention=Convention.of("standard"),
+                measures=tuple(map(str, scores)),
+                inputs=tuple(inputs),
+                judgments=self._fingerprint(),
             ),
             path=path,
-        )  # fmt: skip
+        )
 
     def _coverage(self) -> Coverage:
         n_nuggets = sum(map(len, self.answers.values()))

@@ -21,7 +21,7 @@ _RRF = 60.0
 _LEAST = 2  # documents sampled of a stratum: one shows no variance
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Pool:
     """Documents to judge, query by query, with the probability of each to be sampled; see `pool`.
 

@@ -15,7 +15,7 @@ from idealrank.measures.rules import checked
 ShareInterval: TypeAlias = Literal["smoothed", "delta"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CorrectedShare:
     """A share of relevant units, corrected by the errors of a judge.
 

@@ -15,7 +15,7 @@ from idealrank.measures.aggregates import aggregate
 from idealrank.measures.measure import Measure
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Bounds:
     """Lowest and highest value of each query, whatever the grades of the unjudged documents; see `bounds`.
 
@@ -149,7 +149,7 @@ class Bounds:
         }  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class DifferenceBounds:
     """Lowest and highest difference of two runs in each query, whatever the grades of the unjudged documents; see `difference_bounds`.
 
@@ -253,7 +253,7 @@ class DifferenceBounds:
         }  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class BoundsReport:
     """Bounds by measure, of each run and of their difference.
 

@@ -22,7 +22,7 @@ HEAD, TAIL = "head", "tail"
 _CERTAIN = 1e-12  # a probability closer to 1 is that of a query that is taken for certain
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class QueryStratum:
     """One stratum of queries.
 
@@ -42,7 +42,7 @@ class QueryStratum:
     traffic_share: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class QuerySample:
     """Queries to label, with the weight of each; see `sample_queries`.
 
@@ -271,7 +271,9 @@ def sample_queries(
         probability = inclusion_probabilities(volume, number)
         picked = _systematic(queries, probability, name, seed)
         drawn += [(queries[at], name, float(volume[at]), float(probability[at])) for at in np.flatnonzero(picked).tolist()]
-        shown.append(QueryStratum(name, len(queries), int(picked.sum()), float(volume.sum()) / total))
+        shown.append(
+            QueryStratum(name=name, n_queries=len(queries), n_sampled=int(picked.sum()), traffic_share=float(volume.sum()) / total)
+        )
     columns = list(zip(*drawn, strict=True))
     requests, chances = np.array(columns[2], np.float64), np.array(columns[3], np.float64)
     return QuerySample(
@@ -374,7 +376,7 @@ def systematic_draw(probability: FloatArray, order: IntArray, start: float) -> B
     return picked
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LabelCost:
     """Cost of labels.
 
@@ -413,7 +415,9 @@ class LabelCost:
     def of(self, n_queries: int) -> "LabelBudget":
         """Return labels, cost and weeks of a number of queries."""
         labels = math.ceil(round(n_queries * self.documents * (1 + self.overhead), 6))
-        return LabelBudget(n_queries, labels, self.fixed + round(labels * self.price, 10), labels / self.per_week)
+        return LabelBudget(
+            n_queries=n_queries, labels=labels, cost=self.fixed + round(labels * self.price, 10), weeks=labels / self.per_week
+        )
 
     def queries_for(self, budget: float) -> int:
         """Return the largest number of queries that a budget pays for."""
@@ -425,7 +429,7 @@ class LabelCost:
         return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LabelBudget:
     """Labels, cost, time and precision of a number of queries.
 
@@ -500,5 +504,5 @@ def label_budgets(
         n = int(number_option("n_queries", number, 2, 1e9))
         plan = cost.of(n)
         width = half_width(n, error, level=level) if error else 0.0
-        found.append(LabelBudget(n, plan.labels, plan.cost, plan.weeks, float(width)))
+        found.append(LabelBudget(n_queries=n, labels=plan.labels, cost=plan.cost, weeks=plan.weeks, half_width=float(width)))
     return found

@@ -17,7 +17,7 @@ from idealrank.judging.value_bounds import aligned
 from idealrank.measures.measure import Measure
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class JudgedStates:
     """Some states of the judgments, each of one query: the grade of every document that may be judged.
 
@@ -58,7 +58,7 @@ class JudgedStates:
         graded = apply_grade_policies(given[known], convention.alignment, lambda place: name_row(documents, int(rows.row[known[place]])))
         grade = np.full(given.size, np.nan)
         grade[known] = graded.grades
-        return cls(documents, query, given, grade, rows, graded.removed is not None)
+        return cls(documents=documents, query=query, given=given, grade=grade, rows=rows, vanish=graded.removed is not None)
 
     def part(self, kept: BoolArray) -> "JudgedStates":
         """Some of the states."""
@@ -66,10 +66,17 @@ class JudgedStates:
             return self
         inside = kept[self.rows.copy]
         rows = Ragged.of(self.documents.offsets, self.query[kept])
-        return JudgedStates(self.documents, self.query[kept], self.given[inside], self.grade[inside], rows, self.vanish)
+        return JudgedStates(
+            documents=self.documents,
+            query=self.query[kept],
+            given=self.given[inside],
+            grade=self.grade[inside],
+            rows=rows,
+            vanish=self.vanish,
+        )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class RankedPlaces:
     """Every place of the lists of one run, whatever is judged.
 
@@ -111,7 +118,7 @@ class RankedPlaces:
         place = {query: code for code, query in enumerate(hidden.queries)}
         code = np.array([place.get(query, -1) for query in documents.queries], np.int64)
         offsets = np.searchsorted(hidden.unjudged.query, np.arange(hidden.n_queries + 1))
-        return cls(hidden, code, offsets, shown.hits.document)
+        return cls(hidden=hidden, code=code, offsets=offsets, document=shown.hits.document)
 
     def judged(self, states: JudgedStates) -> Judged:
         """Return the lists of each state, as alignment with its judgments gives them; every query of the states must count."""
@@ -130,8 +137,14 @@ class RankedPlaces:
         def hits() -> Hits:
             row = places.row[hit]
             first, last = shown.tie_first[row], shown.tie_last[row]
-            spans = (first, last) if (first < last).any() else (None, None)
-            return Hits(places.copy[hit], shown.rank[row], states.grade[at[hit]], None, *spans)
+            tied = bool((first < last).any())
+            return Hits(
+                query=places.copy[hit],
+                rank=shown.rank[row],
+                grade=states.grade[at[hit]],
+                tie_first=first if tied else None,
+                tie_last=last if tied else None,
+            )
 
         def unjudged() -> UnjudgedHits:
             row = places.row[free]

@@ -17,7 +17,7 @@ from idealrank.judging.label_table import LabelTable
 from idealrank.judging.ratings import Ratings, Weights, cluster_codes, grade_array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GradeAgreement:
     """Agreement about one grade.
 
@@ -71,12 +71,12 @@ def agreement_by_grade(ratings: npt.ArrayLike, *, categories: Sequence[float] | 
     with np.errstate(invalid="ignore", divide="ignore"):
         specific = pairs / totals
     return [
-        GradeAgreement(float(grade), int(n), float(share), float(n / totals.sum()))
+        GradeAgreement(grade=float(grade), n_ratings=int(n), agreement=float(share), by_chance=float(n / totals.sum()))
         for grade, n, share in zip(rated.categories, totals, specific, strict=True)
     ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RaterAgreement:
     """One rater against the others.
 
@@ -154,7 +154,15 @@ def agreement_by_rater(
         bias = float((own[common] - np.nanmean(others[common], axis=1)).mean()) if common.any() else math.nan
         known = values[rater][~np.isnan(values[rater])]
         mean_grade = float(np.nanmean(own)) if not np.isnan(own).all() else math.nan
-        found.append(RaterAgreement(name, int(common.sum()), float(known.mean()) if known.size else math.nan, bias, mean_grade))
+        found.append(
+            RaterAgreement(
+                rater=name,
+                n_units=int(common.sum()),
+                value=float(known.mean()) if known.size else math.nan,
+                bias=bias,
+                mean_grade=mean_grade,
+            )
+        )
     return found
 
 
@@ -298,7 +306,7 @@ DEFAULT_COEFFICIENTS = (
 """Of reports: no single coefficient answers for all, and where they differ, a rare grade is the usual reason."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AgreementReport:
     """Agreement of raters on the documents of queries.
 

@@ -33,7 +33,7 @@ class DrawnDocument(NamedTuple):
     sampled: bool
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SampledQuery:
     """Pooled documents of one query, some of them sampled and judged.
 
@@ -198,7 +198,7 @@ def _sampled_query(query: str, rows: "Sequence[tuple[Any, ...]]") -> SampledQuer
         raise InputError(f"query {query!r}, document {twice!r}: found it twice, expected each pooled document once")
     stratum = np.unique(np.array([str(row[2]) for row in rows]), return_inverse=True)[1].reshape(-1).astype(np.int64)
     grade = np.array([np.nan if row[3] is None else row[3] for row in rows], np.float64)
-    one = SampledQuery(documents, stratum, np.ones(len(rows)), grade)
+    one = SampledQuery(documents=documents, stratum=stratum, probability=np.ones(len(rows)), grade=grade)
     given = np.array([row[4] for row in rows], np.float64) if len(rows[0]) > 4 else one.rate
     wrong = ~((given > 0) & (given <= 1))
     if wrong.any():
@@ -207,10 +207,10 @@ def _sampled_query(query: str, rows: "Sequence[tuple[Any, ...]]") -> SampledQuer
             f"query {query!r}, document {rows[at][1]!r}: found inclusion probability {given[at]:g}, expected a number above 0 and up to 1; "
             "a stratum without a sampled document shows nothing"
         )
-    return SampledQuery(documents, stratum, given, grade)
+    return SampledQuery(documents=documents, stratum=stratum, probability=given, grade=grade)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SampledEstimate:
     """A measure of a run, estimated from a sample of judgments.
 
@@ -406,7 +406,11 @@ def _xinf_ap(one: SampledQuery, ranked: IntArray, kinds: int = 3) -> float:
 
 
 def _inf_ap(one: SampledQuery, ranked: IntArray) -> float:
-    return _xinf_ap(SampledQuery(one.documents, np.zeros_like(one.stratum), one.probability, one.grade), ranked, kinds=2)
+    return _xinf_ap(
+        SampledQuery(documents=one.documents, stratum=np.zeros_like(one.stratum), probability=one.probability, grade=one.grade),
+        ranked,
+        kinds=2,
+    )
 
 
 def _inf_ndcg(one: SampledQuery, ranked: IntArray) -> float:

@@ -18,7 +18,7 @@ from idealrank.measures.tau_rho import tau
 from idealrank.stats.paired_tests import paired_t
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class VerdictChanges:
     """Verdicts on every pair of systems under two judges: paired t tests at one level, uncorrected.
 
@@ -37,7 +37,7 @@ class VerdictChanges:
 
     Examples
     --------
-    >>> VerdictChanges(10, 8, 1, 0, 1, 0.05).flips
+    >>> VerdictChanges(n_pairs=10, same=8, lost=1, gained=0, reversed=1, alpha=0.05).flips
     2
     """
 
@@ -54,7 +54,7 @@ class VerdictChanges:
         return self.lost + self.gained + self.reversed
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SystemOrders:
     """Systems under the grades of a human and of a judge.
 
@@ -242,7 +242,7 @@ def verdict_changes(first: FloatArray, second: FloatArray, *, alpha: float = 0.0
     """
     one, two = (_verdicts(table, alpha) for table in (first, second))
     same, lost, gained = (int(rows.sum()) for rows in (one == two, (one != 0) & (two == 0), (one == 0) & (two != 0)))
-    return VerdictChanges(one.size, same, lost, gained, one.size - same - lost - gained, alpha)
+    return VerdictChanges(n_pairs=one.size, same=same, lost=lost, gained=gained, reversed=one.size - same - lost - gained, alpha=alpha)
 
 
 def _verdicts(table: FloatArray, alpha: float) -> FloatArray:

@@ -22,7 +22,7 @@ from idealrank.stats.intervals import mean_interval
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class NoAnswer:
     """False returns of a run beside its recall, over thresholds of its scores; see `no_answer`.
 
@@ -216,7 +216,7 @@ def _chosen(sweep: _Sweep, limit: float | None) -> float:
     return float(sweep.threshold[np.flatnonzero(worth >= worth.max() - 1e-12)[0]])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Cases:
     """Scores that decide: of relevant documents within the cutoff, and of the first document of each unanswerable query."""
 

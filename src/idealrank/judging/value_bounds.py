@@ -202,7 +202,7 @@ def bounds_report(
         difference_bounds_of(lists[0], lists[1], measure, max_grade, depth, convention=under, names=(names[0], names[1]))
         for measure in (measures if len(runs) > 1 else ())
     )
-    return BoundsReport(under, max(one.max_grade for one in alone), depth, alone, differences)
+    return BoundsReport(convention=under, max_grade=max(one.max_grade for one in alone), depth=depth, runs=alone, differences=differences)
 
 
 def bounds_of(
@@ -220,7 +220,7 @@ def bounds_of(
     resolved, _ = _resolved(measure, convention)
     free = FreeDocuments.of([judged], judged.queries, _checked_depth(depth))
     highest = _highest(judged, max_grade)
-    found = Problem(resolved, free, convention, highest).of_run()
+    found = Problem(measure=resolved, free=free, convention=convention, max_grade=highest).of_run()
     given = resolved.measured(judged)
     scored = np.ones(judged.n_queries, np.bool_) if given.scored is None else given.scored
     places = free.sides[0].places
@@ -284,7 +284,7 @@ def difference_bounds_of(
         raise InputError(f"no query to compare: runs {names[0]!r} and {names[1]!r} have none that counts in both")
     free = FreeDocuments.of([judged_a, judged_b], queries, _checked_depth(depth), deepest)
     highest = max(_highest(judged_a, max_grade), _highest(judged_b, max_grade))
-    found = Problem(resolved, free, convention, highest, most).of_difference()
+    found = Problem(measure=resolved, free=free, convention=convention, max_grade=highest, most=most).of_difference()
     values = []
     for side, judged in zip(free.sides, (judged_a, judged_b), strict=True):
         values.append(scored_values(resolved, judged)[side.row])

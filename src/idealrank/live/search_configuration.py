@@ -103,7 +103,7 @@ class MeasuresSection:
         return cls(section.texts("measures") or cls.measures, section.text("convention", cls.convention) or cls.convention)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SearchConfig:
     """Configuration of a search.
 
@@ -149,7 +149,14 @@ class SearchConfig:
         top.refuse_unknown(*KEYS)
         policy = policy_of(top)
         queries, evaluation = QueriesSection.of(top), MeasuresSection.of(top.section("evaluation"))
-        return cls(backends_of(top), queries, policy, top.text("qrels", None), evaluation, top.text("output", None))
+        return cls(
+            backends=backends_of(top),
+            queries=queries,
+            policy=policy,
+            qrels=top.text("qrels", None),
+            evaluation=evaluation,
+            output=top.text("output", None),
+        )
 
 
 def policy_of(top: Section, usual: SearchPolicy | None = None) -> SearchPolicy:

@@ -49,7 +49,7 @@ class BreakerPolicy:
     probes: int = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SearchPolicy:
     """Limits of a job.
 
@@ -115,7 +115,7 @@ class Latencies:
         return cls(*(round(float(one), 6) for one in np.percentile(np.asarray(seconds, np.float64), _PERCENTILES)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class RequestOutcome(Generic[Item, Answer]):
     """Outcome of one request.
 
@@ -142,7 +142,7 @@ class RequestOutcome(Generic[Item, Answer]):
 
     Examples
     --------
-    >>> RequestOutcome("a request", "an answer", 0.5, 1).failure
+    >>> RequestOutcome(item="a request", answer="an answer", seconds=0.5, attempts=1).failure
     ''
     """
 
@@ -197,7 +197,7 @@ class _Task(Generic[Item]):
     before: RequestOutcome[Item, Any] | None = None  # outcome if the attempt before was the last
 
 
-@dataclass(eq=False)
+@dataclass(kw_only=True, eq=False)
 class _Attempt(Generic[Item, Answer]):
     """Attempt that is under way, or has ended with an answer or an error."""
 
@@ -408,7 +408,7 @@ class RequestJob(Generic[Item, Answer]):
         """Start attempts as far as slots, rate and breaker allow."""
         while self._due and self._may_send():
             now = self._clock.now()
-            attempt: _Attempt[Item, Answer] = _Attempt(heapq.heappop(self._due)[2], now)
+            attempt: _Attempt[Item, Answer] = _Attempt(task=heapq.heappop(self._due)[2], started=now)
             self._running.append(attempt)
             if self._breaker.is_open:
                 self._probe = attempt
@@ -455,7 +455,9 @@ class RequestJob(Generic[Item, Answer]):
             self._running.remove(attempt)
             self._abandoned.append(attempt)
             attempt.is_abandoned = True
-            self._settle(_Attempt(attempt.task, attempt.started, error=self._late(), seconds=now - attempt.started), keep, attempt)
+            self._settle(
+                _Attempt(task=attempt.task, started=attempt.started, error=self._late(), seconds=now - attempt.started), keep, attempt
+            )
         if not late and not self._running and len(self._abandoned) >= self._policy.concurrency:
             raise self._stopped(f"{len(self._abandoned)} {self._what} do not end")
 
@@ -521,11 +523,11 @@ class RequestJob(Generic[Item, Answer]):
         error: BackendError | None = None,
     ) -> RequestOutcome[Item, Answer]:
         return RequestOutcome(
-            attempt.task.item,
-            answer,
-            attempt.seconds,
-            attempt.task.attempts + 1,
-            "" if error is None else str(error),
+            item=attempt.task.item,
+            answer=answer,
+            seconds=attempt.seconds,
+            attempts=attempt.task.attempts + 1,
+            failure="" if error is None else str(error),
             temporary=error is not None and error.temporary,
             is_outage=error is not None and error.outage,
             elapsed=now - self._first_started(attempt),
@@ -603,7 +605,11 @@ class SearchJob:
 
         def record(one: SearchOutcome) -> None:
             hits = tuple(one.answer or ())
-            keep(QueryRecord(one.item.id, hits, one.seconds, one.attempts, one.failure, temporary=one.temporary))
+            keep(
+                QueryRecord(
+                    query=one.item.id, hits=hits, seconds=one.seconds, attempts=one.attempts, failure=one.failure, temporary=one.temporary
+                )
+            )
 
         self.ask(queries, record)
 

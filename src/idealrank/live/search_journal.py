@@ -10,7 +10,7 @@ from idealrank.live.backends.protocol import ScoredDocument
 from idealrank.live.line_journal import LineJournal
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class QueryRecord:
     """Outcome of one query.
 
@@ -31,7 +31,7 @@ class QueryRecord:
 
     Examples
     --------
-    >>> QueryRecord("q1", (ScoredDocument("a", 1.5),), 0.25, 1).to_dict()
+    >>> QueryRecord(query="q1", hits=(ScoredDocument("a", 1.5),), seconds=0.25, attempts=1).to_dict()
     {'query': 'q1', 'documents': ['a'], 'scores': [1.5], 'seconds': 0.25, 'attempts': 1}
     """
 
@@ -54,7 +54,14 @@ class QueryRecord:
         """Read a line of the journal."""
         hits = tuple(map(ScoredDocument, line.get("documents", ()), line.get("scores", ())))
         failure, temporary = str(line.get("failure", "")), bool(line.get("temporary"))
-        return cls(str(line["query"]), hits, float(line["seconds"]), int(line["attempts"]), failure, temporary)
+        return cls(
+            query=str(line["query"]),
+            hits=hits,
+            seconds=float(line["seconds"]),
+            attempts=int(line["attempts"]),
+            failure=failure,
+            temporary=temporary,
+        )
 
 
 class SearchJournal:
@@ -84,7 +91,7 @@ class SearchJournal:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with SearchJournal(f"{folder}/a.journal.jsonl", {"limit": 10}) as journal:
-    ...         journal.add(QueryRecord("q1", (), 0.5, 1))
+    ...         journal.add(QueryRecord(query="q1", hits=(), seconds=0.5, attempts=1))
     ...     with SearchJournal(f"{folder}/a.journal.jsonl", {"limit": 10}) as journal:
     ...         list(journal.records)
     ['q1']

@@ -26,7 +26,7 @@ _EVERY = 50  # answers between two computations of percentiles
 _BLANK_HINT = "end the name of the run in .json"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SearchRun:
     """Answers of one backend to all queries.
 
@@ -43,7 +43,13 @@ class SearchRun:
 
     Examples
     --------
-    >>> found = SearchRun("bm25", (QueryRecord("q1", (), 0.5, 1, "timed out"), QueryRecord("q2", (), 0.25, 2)))
+    >>> found = SearchRun(
+    ...     name="bm25",
+    ...     records=(
+    ...         QueryRecord(query="q1", hits=(), seconds=0.5, attempts=1, failure="timed out"),
+    ...         QueryRecord(query="q2", hits=(), seconds=0.25, attempts=2),
+    ...     ),
+    ... )
     >>> found.failures, found.n_answered, found.latencies.p50
     ({'q1': 'timed out'}, 1, 0.25)
     """
@@ -160,7 +166,7 @@ def search_section(
             records = tuple(journal.records[query.id] for query in queries)
     finally:
         backend.close()
-    found = SearchRun(name, records, path=path, setting=section.given)
+    found = SearchRun(name=name, records=records, path=path, setting=section.given)
     if not found.n_answered:
         query, failure = next(iter(found.failures.items()))
         hint = "--retry-failed asks the queries again"
@@ -300,4 +306,4 @@ def evaluated(found: SearchRun, qrels: Any, section: MeasuresSection) -> SearchR
         As for `evaluate`.
     """
     evaluation = evaluate(qrels, found.run, list(section.measures), section.convention, name=found.name)
-    return SearchRun(found.name, found.records, evaluation, found.path, found.setting)
+    return SearchRun(name=found.name, records=found.records, evaluation=evaluation, path=found.path, setting=found.setting)

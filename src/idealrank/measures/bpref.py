@@ -32,7 +32,7 @@ def inferred_terms(groups: TieGroups, relevant: BoolArray, other: BoolArray, tie
     --------
     >>> from idealrank.data.judged import Hits
     >>> from idealrank.measures.threshold import groups_of
-    >>> groups = groups_of(Hits(np.array([0, 0]), np.array([1, 4]), np.ones(2)), tied=False)
+    >>> groups = groups_of(Hits(query=np.array([0, 0]), rank=np.array([1, 4]), grade=np.ones(2)), tied=False)
     >>> inferred_terms(groups, np.array([True, True]), np.array([False, False]), "docid").round(4)
     array([1. , 0.5])
     """
@@ -63,7 +63,9 @@ def expected_terms(groups: TieGroups, relevant: BoolArray, other: BoolArray) -> 
     >>> from idealrank.data.judged import Hits
     >>> from idealrank.measures.threshold import groups_of
     >>> pair = np.array([1, 1]), np.array([2, 2])
-    >>> groups = groups_of(Hits(np.array([0, 0]), np.array([1, 2]), np.ones(2), None, *pair), tied=True)
+    >>> groups = groups_of(
+    ...     Hits(query=np.zeros(2, int), rank=np.array([1, 2]), grade=np.ones(2), tie_first=pair[0], tie_last=pair[1]), tied=True
+    ... )
     >>> expected_terms(groups, np.array([True, False]), np.array([False, True])).round(4)
     array([0.75])
     """

@@ -12,7 +12,7 @@ from idealrank.data.segments import heads, number_within, sizes_of, starts_of
 from idealrank.data.types import AnyArray, FloatArray, IntArray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PairCounts:
     """Pairs of items of one query, counted for each query, int64 of shape (n_queries,) each.
 
@@ -225,7 +225,7 @@ def tau_ap_direction(query: IntArray, order: AnyArray, other: AnyArray, n_querie
     return np.where(n_items > 0, 2 * sums / np.maximum(n_items, 1) - 1, np.nan)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Above:
     """Items sorted by query and order, ties of the order together, and what stands above each of these ties.
 
@@ -255,7 +255,7 @@ class _Above:
         larger, smaller = smaller_before(query, -other), np.zeros(query.size, np.int64)
         turned = np.lexsort((-np.arange(query.size), np.repeat(np.arange(starts.size), sizes)))
         smaller[turned] = smaller_before(query, other[turned])
-        return cls(query, before, smaller, larger, starts, sizes)
+        return cls(query=query, before=before, smaller=smaller, larger=larger, starts=starts, sizes=sizes)
 
 
 def weighted_tau(query: IntArray, first: AnyArray, second: AnyArray, n_queries: int) -> FloatArray:

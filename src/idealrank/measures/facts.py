@@ -25,7 +25,7 @@ class Parameter:
     meaning: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Facts:
     """A measure in words.
 

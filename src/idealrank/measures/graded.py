@@ -17,7 +17,7 @@ from idealrank.measures.sums import finite_sums, refuse_overflow, running_sums
 from idealrank.measures.threshold import NeedsRelevant, groups_of, tie_order_matters
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Steps:
     """Where lists gain something, query after query, by rank.
 
@@ -137,19 +137,23 @@ def steps_of(judged: Judged, gain: Gain, *, tied: bool) -> Steps:
     if tied:
         groups = groups_of(hits, tied=True)
         whole, above = groups.sums(gains), groups.sums(np.maximum(gains, 0.0))
-        return Steps(groups.query, groups.first, groups.last, whole, above, groups.within(gains > 0))
+        return Steps(
+            query=groups.query, first=groups.first, last=groups.last, gain=whole, positive_gain=above, positive=groups.within(gains > 0)
+        )
     rank, query = tied_ranks(judged, hits, gains), hits.query
     if rank is not hits.rank:
         order = np.lexsort((rank, query))
         rank, query, gains = rank[order], query[order], gains[order]
-    return Steps(query, rank, rank, gains, np.maximum(gains, 0.0), (gains > 0).astype(np.int64))
+    return Steps(
+        query=query, first=rank, last=rank, gain=gains, positive_gain=np.maximum(gains, 0.0), positive=(gains > 0).astype(np.int64)
+    )
 
 
 _LOG2 = make_discount("log2")
 _PROOF = "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 live, to 12 decimals"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Ideal:
     """Positive gains of the judged documents of each query, best first.
 
@@ -212,7 +216,7 @@ class GainMeasure(Measure):
         gains = gains if self._gain.rising else sort_by_query(grades.query, gains, judged.n_queries)
         kept = gains > 0
         size = np.bincount(grades.query[kept], minlength=judged.n_queries)
-        return _Ideal(grades.query[kept], grades.rank[kept], gains[kept], np.cumsum(size) - size, size)
+        return _Ideal(query=grades.query[kept], rank=grades.rank[kept], gain=gains[kept], start=np.cumsum(size) - size, size=size)
 
     def _filled(self, values: FloatArray, defined: BoolArray) -> PerQuery:
         return fill_undefined(finite_sums(self, values), defined, self.no_relevant or "zero")

@@ -47,7 +47,7 @@ def gains_of(gain: Gain, grades: FloatArray) -> FloatArray:
     return np.maximum(gain(grades), 0.0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class IdealGain:
     """Gain of the ideal ranking of all relevant documents down to any rank, times beta, plus the rank: the ratio's denominator."""
 
@@ -63,14 +63,14 @@ class IdealGain:
         query, gains = judged.ideal.query[relevant], gains_of(gain, judged.ideal.grade[relevant])
         gains = gains if gain.rising else sort_by_query(query, gains, judged.n_queries)
         total = judged.relevant(threshold).total
-        return cls(running_sums(query, gains), np.cumsum(total) - total, total, beta)
+        return cls(sums=running_sums(query, gains), first=np.cumsum(total) - total, total=total, beta=beta)
 
     def denominator(self, query: IntArray, rank: IntArray) -> FloatArray:
         """Rank + beta x ideal gain down to it, for queries that have a relevant document."""
         return rank + self.beta * self.sums[self.first[query] + np.minimum(rank, self.total[query]) - 1]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class MetDocuments:
     """Relevant documents returned, in the order in which they are met, with the blended ratio at each.
 
@@ -99,10 +99,10 @@ class MetDocuments:
             rank, grade, gains = rank[order], grade[order], gains[order]
         number = number_within(query)
         ratio = (number + ideal.beta * running_sums(query, gains)) / ideal.denominator(query, rank)
-        return cls(query, rank, number, grade, ratio)
+        return cls(query=query, rank=rank, number=number, grade=grade, ratio=ratio)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Tied:
     """Groups of tied documents with relevant ones among them; an untied document is a group of its own.
 
@@ -637,7 +637,7 @@ class NERR(Measure):
         of_ideal = of_ideal if gain.rising else sort_by_query(ideal.query, of_ideal, judged.n_queries)
         values, ideals = (
             reciprocal_of_stops(judged, one, gains / scale[one.query], limits_of(self.cutoff, judged.lengths, one.query))
-            for one, gains in ((hits, gains_of(gain, hits.grade)), (Hits(ideal.query, ideal.rank, ideal.grade), of_ideal))
+            for one, gains in ((hits, gains_of(gain, hits.grade)), (Hits(query=ideal.query, rank=ideal.rank, grade=ideal.grade), of_ideal))
         )
         defined = ideals > 0
         quotient = np.divide(values, ideals, out=np.zeros_like(values), where=defined)

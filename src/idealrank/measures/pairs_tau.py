@@ -26,7 +26,7 @@ _BELOW_ONE = "Common documents only: two lists that share little can correlate p
 _BLOCK = 1 << 16
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Common:
     """The common documents of some queries: query code, and rank in either list, shape (n,) each; how many queries; the tie policy."""
 
@@ -52,7 +52,7 @@ class _Correlation(PairMeasure):
         while begin < pairs.n_queries:
             end = max(begin + 1, int(np.searchsorted(ends, ends[begin] + _BLOCK, side="right")) - 1)
             part = slice(int(ends[begin]), int(ends[end]))
-            some = Common(query[part] - begin, first_a[part], first_b[part], end - begin, pairs.ties)
+            some = Common(query=query[part] - begin, first_a=first_a[part], first_b=first_b[part], n_queries=end - begin, ties=pairs.ties)
             values[begin:end] = self.correlations(some)
             begin = end
         return defined_values(values, ~np.isnan(values))

@@ -180,7 +180,7 @@ _COUNTED = 1 << 16
 _CELLS = 50_000_000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PairSums:
     """Exact sums of each list, shape (n_lists,).
 
@@ -226,10 +226,10 @@ class PairSums:
     @classmethod
     def _halved(cls, length: IntArray, dcg: Dyadic, ideal: Dyadic, total: Dyadic) -> "PairSums":
         ideal, dcg = ideal.halved(), dcg.halved()
-        return cls(length, dcg, ideal, total * np.maximum(length - 1, 0) - ideal)
+        return cls(length=length, dcg=dcg, ideal=ideal, worst=total * np.maximum(length - 1, 0) - ideal)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class GradeTable:
     """Counts by list and grade.
 
@@ -263,7 +263,9 @@ class GradeTable:
         if coded is not None and lists.n_queries * coded.size <= _CELLS:
             number, below = _tables(((part, coded.codes(part.labels)) for part in stretches(lists)), coded.size, ties)
             used = np.flatnonzero(number.any(axis=0))
-            return cls((coded.least + used).astype(np.float64), number[:, used], below[:, used], coded.least + used)
+            return cls(
+                grades=(coded.least + used).astype(np.float64), number=number[:, used], below=below[:, used], whole=coded.least + used
+            )
         values, codes = np.unique(lists.labels, return_inverse=True)
         if lists.n_queries * values.size > _CELLS:
             raise InputError(
@@ -272,7 +274,7 @@ class GradeTable:
             )
         by_code = Lists(codes.reshape(-1), lists.scores, lists.offsets, order=lists.order)
         number, below = _tables(((part, part.labels) for part in stretches(by_code)), values.size, ties)
-        return cls(values.astype(np.float64), number, below)
+        return cls(grades=values.astype(np.float64), number=number, below=below)
 
 
 def _tables(parts: Iterable[tuple[Lists, AnyArray]], size: int, ties: TieOrder) -> tuple[IntArray, IntArray]:

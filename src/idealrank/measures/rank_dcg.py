@@ -97,7 +97,9 @@ def rank_dcg_values(hits: Hits, ties: Ties, n_queries: int) -> tuple[FloatArray,
 
     Examples
     --------
-    >>> values, defined = rank_dcg_values(Hits(np.array([0, 0, 0]), np.array([1, 2, 3]), np.array([1.0, 9.0, 3.0])), "input", 1)
+    >>> values, defined = rank_dcg_values(
+    ...     Hits(query=np.array([0, 0, 0]), rank=np.array([1, 2, 3]), grade=np.array([1.0, 9.0, 3.0])), "input", 1
+    ... )
     >>> values, defined
     (array([0.125]), array([ True]))
     """

@@ -195,7 +195,7 @@ def tie_groups(hits: Hits, first: IntArray) -> tuple[IntArray, IntArray, IntArra
     Examples
     --------
     >>> column = np.array([1, 1, 3])
-    >>> tie_groups(Hits(np.array([0, 0, 0]), np.array([1, 2, 3]), np.ones(3)), column)
+    >>> tie_groups(Hits(query=np.array([0, 0, 0]), rank=np.array([1, 2, 3]), grade=np.ones(3)), column)
     (array([0, 2]), array([2, 1]), array([0, 2]))
     """
     starts = starts_of(hits.query, first)

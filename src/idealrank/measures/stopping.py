@@ -16,7 +16,7 @@ _CELLS = 1 << 20
 _LONG, _EACH = 1 << 20, 256
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Stops:
     """Stops of users down each list: query and rank, the expected reciprocal rank there, and the share that passes."""
 
@@ -53,16 +53,16 @@ def what_is_met(judged: Judged, hits: Hits, stops: FloatArray, limit: IntArray) 
     if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
         useful = np.flatnonzero((stops > 0) & (hits.tie_first <= limit))
         query, first, last, stops = hits.query[useful], hits.tie_first[useful], hits.tie_last[useful], stops[useful]
-        starts, sizes, _ = tie_groups(Hits(query, first, stops), first)
+        starts, sizes, _ = tie_groups(Hits(query=query, rank=first, grade=stops), first)
         above, size = first[starts] - 1, (last - first + 1)[starts]
         reached = np.clip(limit[useful][starts] - above, 0, size)
         worth = reciprocal_in_ties(stops, starts, sizes, above, size, reached)
         passing = np.multiply.reduceat(1.0 - stops, starts) if starts.size else np.zeros(0)
-        return Stops(query[starts], first[starts], worth, passing)
+        return Stops(query=query[starts], rank=first[starts], worth=worth, passing=passing)
     rank = tied_ranks(judged, hits, stops)
     order = np.arange(rank.size) if rank is hits.rank else np.lexsort((rank, hits.query))
     order = order[(stops[order] > 0) & (rank[order] <= limit[order])]
-    return Stops(hits.query[order], rank[order], stops[order] / rank[order], 1.0 - stops[order])
+    return Stops(query=hits.query[order], rank=rank[order], worth=stops[order] / rank[order], passing=1.0 - stops[order])
 
 
 def down_the_ranks(stops: FloatArray, members: Hits | None = None, met: Stops | None = None) -> FloatArray:
@@ -82,7 +82,7 @@ def down_the_ranks(stops: FloatArray, members: Hits | None = None, met: Stops | 
     >>> down_the_ranks(np.array([[0.5, 0.5], [0.0, 1.0]]))
     array([0.625, 0.5  ])
     """
-    none = Stops(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
+    none = Stops(query=np.zeros(0, np.int64), rank=np.zeros(0, np.int64), worth=np.zeros(0), passing=np.zeros(0))
     met = met or none
     emptied = (none.query, none.rank) if members is None else (members.query, members.rank)
     rank_of = np.minimum(np.concatenate((emptied[1], met.rank)), stops.shape[1] + 1)

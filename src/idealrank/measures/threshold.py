@@ -186,7 +186,7 @@ class TieGroups(NamedTuple):
 
         Examples
         --------
-        >>> hits = Hits(np.array([0, 0]), np.array([1, 2]), np.ones(2))
+        >>> hits = Hits(query=np.array([0, 0]), rank=np.array([1, 2]), grade=np.ones(2))
         >>> groups_of(hits, tied=False).within(np.array([True, False]))
         array([1, 0])
         """
@@ -197,7 +197,7 @@ class TieGroups(NamedTuple):
 
         Examples
         --------
-        >>> hits = Hits(np.array([0, 0]), np.array([1, 2]), np.ones(2))
+        >>> hits = Hits(query=np.array([0, 0]), rank=np.array([1, 2]), grade=np.ones(2))
         >>> groups_of(hits, tied=False).sums(np.array([3.0, 4.0]))
         array([3., 4.])
         """
@@ -208,7 +208,7 @@ class TieGroups(NamedTuple):
 
         Examples
         --------
-        >>> hits = Hits(np.array([0, 0]), np.array([1, 2]), np.ones(2))
+        >>> hits = Hits(query=np.array([0, 0]), rank=np.array([1, 2]), grade=np.ones(2))
         >>> groups_of(hits, tied=False).above(np.array([True, False]))
         array([0, 1])
         """
@@ -223,7 +223,14 @@ def groups_of(hits: Hits, *, tied: bool) -> TieGroups:
 
     Examples
     --------
-    >>> hits = Hits(np.array([0, 0]), np.array([1, 2]), np.ones(2), None, np.array([1, 1]), np.array([2, 2]))
+    >>> hits = Hits(
+    ...     query=np.array([0, 0]),
+    ...     rank=np.array([1, 2]),
+    ...     grade=np.ones(2),
+    ...     document=None,
+    ...     tie_first=np.array([1, 1]),
+    ...     tie_last=np.array([2, 2]),
+    ... )
     >>> groups_of(hits, tied=True).of
     array([0, 0])
     """

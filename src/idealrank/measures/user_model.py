@@ -34,7 +34,7 @@ USUAL_DEPTH = 1000
 _DEEPEST = 1_000_000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class UserView:
     """Numbers of a user's path down each list, shape (n_queries,) each.
 
@@ -230,8 +230,8 @@ class StaticUser(UserModel):
         asked = self.number.endswith(("ETU", "ETC")) and beyond.any()
         gain = judged.sum_by_query(hits.query, short * chance_within(judged, hits, gains, reach)) if asked else useful
         if unjudged:
-            return UserView(viewed, viewed - useful, length - gain, beyond, length.astype(np.float64))
-        return UserView(viewed, useful, gain, beyond, length.astype(np.float64))
+            return UserView(viewed=viewed, useful=viewed - useful, gain=length - gain, beyond=beyond, length=length.astype(np.float64))
+        return UserView(viewed=viewed, useful=useful, gain=gain, beyond=beyond, length=length.astype(np.float64))
 
 
 # Coefficients of x^-3, x^-5, ... in the asymptotic series of the trigamma function (Bernoulli numbers), good to the last digits from
@@ -278,7 +278,7 @@ class AdaptiveUser(UserModel, ABC):
         return walk(self, judged, unjudged)
 
 
-@dataclass(eq=False)
+@dataclass(kw_only=True, eq=False)
 class _Walk:
     """Where each user stands: shape (n_queries,), the longest walks first."""
 
@@ -290,7 +290,13 @@ class _Walk:
 
     def part(self, active: int) -> "_Walk":
         """Views of the first users, so that what they do is kept here."""
-        return _Walk(self.rank[:active], self.view[:active], self.total[:active], self.viewed[:active], self.useful[:active])
+        return _Walk(
+            rank=self.rank[:active],
+            view=self.view[:active],
+            total=self.total[:active],
+            viewed=self.viewed[:active],
+            useful=self.useful[:active],
+        )
 
     def pass_over(self, user: Walker, upto: IntArray, gain: float) -> None:
         """Walk the ranks before `upto`, all of this gain."""
@@ -327,7 +333,7 @@ def walk(user: Walker, judged: Judged, unjudged: float) -> UserView:
     others[owner] = False
     order = np.concatenate((owner, np.flatnonzero(others)))
     zeros = np.zeros(order.size)
-    users = _Walk(np.ones(order.size, np.int64), zeros + 1.0, zeros.copy(), zeros.copy(), zeros.copy())
+    users = _Walk(rank=np.ones(order.size, np.int64), view=zeros + 1.0, total=zeros.copy(), viewed=zeros.copy(), useful=zeros.copy())
     for place in range(int(sizes[0]) if sizes.size else 0):
         active = int(np.searchsorted(-sizes, -place))
         here = users.part(active)
@@ -338,7 +344,7 @@ def walk(user: Walker, judged: Judged, unjudged: float) -> UserView:
     columns = (users.viewed, users.useful, users.total, zeros if user.stops() else users.view)
     place_of = np.argsort(order)
     viewed, useful, total, beyond = (column[place_of] for column in columns)
-    return UserView(viewed, useful, total, beyond, length.astype(np.float64))
+    return UserView(viewed=viewed, useful=useful, gain=total, beyond=beyond, length=length.astype(np.float64))
 
 
 def _met(user: Walker, judged: Judged, length: IntArray, *, every: bool) -> tuple[IntArray, IntArray, FloatArray]:

@@ -43,7 +43,7 @@ FEW_FLIPS = "sign flips are too few for the level"
 """Random sign vectors of a permutation test, where none are given."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """Plan of a comparison: test, level, draws.
 

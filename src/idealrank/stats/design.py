@@ -16,7 +16,7 @@ _LEAST_FREEDOM = 0.1  # below, the 95 % bounds of Student's t are more than 1e12
 _TINY = float(np.finfo(np.float64).tiny)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Design:
     """Weights, strata and clusters of n queries; see `Design.of`.
 
@@ -84,7 +84,7 @@ class Design:
                     f"weight {given[at]:g} of query {at}: expected finite weights above 0; leave out queries that count nothing"
                 )
             scaled = _scaled(given)
-        design = cls(n, scaled, _codes("strata", strata, n), _codes("clusters", clusters, n))
+        design = cls(n=n, weights=scaled, strata=_codes("strata", strata, n), clusters=_codes("clusters", clusters, n))
         design._check_nested()
         return design
 

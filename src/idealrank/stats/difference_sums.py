@@ -25,7 +25,7 @@ DRAWS = ("flipped", "signs", "weighted", "weights")
 """Names of the arrays of `DifferenceSums`, each of shape (n_draws,)."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class DifferenceSums:
     """Sums of the differences ``b - a`` of some queries, as observed and in every draw.
 

@@ -22,7 +22,7 @@ _SPLITS = 32  # of a block
 _TOGETHER = 256  # pairs of runs
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SwapRates:
     """Rates at which two disjoint sets of queries disagree; see `swap_rates`.
 
@@ -217,7 +217,7 @@ def _ratio_error(part: IntArray, whole: IntArray) -> float:
     return float(math.sqrt(left.size / (left.size - 1) * (left**2).sum()) / total)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DiscriminativePower:
     """Number of run pairs that a test distinguishes; see `discriminative_power`.
 
@@ -234,7 +234,7 @@ class DiscriminativePower:
 
     Examples
     --------
-    >>> print(DiscriminativePower(45, 30, 0.05, "hsd", 0.041))
+    >>> print(DiscriminativePower(pairs=45, significant=30, alpha=0.05, test="hsd", difference_needed=0.041))
     discriminative power 0.667: 30 of 45 pairs differ (hsd, alpha 0.05); a difference of 0.041 is always significant
     """
 
@@ -321,7 +321,13 @@ def discriminative_power(
     if test == "hsd":
         refuse_design("test='hsd'", design, "test='t' or test='bootstrap'")
         found = tukey_hsd(table, level=1 - alpha)
-        return DiscriminativePower(first.size, int(found.differs[first, second].sum()), alpha, test, found.least_difference)
+        return DiscriminativePower(
+            pairs=first.size,
+            significant=int(found.differs[first, second].sum()),
+            alpha=alpha,
+            test=test,
+            difference_needed=found.least_difference,
+        )
     used = design_of(design, len(table))
     draws = Draws(used, whole_number("n_resamples", n_resamples), rng, threads) if test == "bootstrap" else None
     significant, needed = 0, 0.0
@@ -333,7 +339,7 @@ def discriminative_power(
         differs, reach = _by_t(mean, alpha) if draws is None else _by_bootstrap(ResampledUnits.of(columns, used, mean), mean, draws, alpha)
         significant += int((differs & (np.abs(mean.mean) > ROUNDING * np.abs(table).max())).sum())
         needed = max(needed, float(reach.max()))
-    return DiscriminativePower(first.size, significant, alpha, test, needed)
+    return DiscriminativePower(pairs=first.size, significant=significant, alpha=alpha, test=test, difference_needed=needed)
 
 
 def _by_t(found: LinearMean, alpha: float) -> tuple[BoolArray, FloatArray]:

@@ -14,7 +14,7 @@ from idealrank.stats.tolerance import ROUNDING, largest_of, subtracted
 from idealrank.stats.values import design_of, figure, paired
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class EffectSizes:
     """Effect sizes of a paired difference b - a: numbers for one column of values, arrays (measures,) for several.
 
@@ -99,15 +99,18 @@ def effect_sizes(a: npt.ArrayLike, b: npt.ArrayLike, *, design: Design | None = 
     mean = np.asarray(used.mean(differences), np.float64)
     spread = (deviations(one, used, largest) + deviations(two, used, largest)) / 2
     correction = 1 - 3 / (8 * used.n - 9) if used.n > 1 else np.nan
-    sizes = (
-        mean,
-        in_units(mean, deviations(differences, used, largest)),
-        in_units(mean, spread) * correction,
-        used.mean((np.sign(differences) + 1) / 2),
-        used.mean((differences == 0).astype(np.float64)),
-        *outcomes(differences),
+    wins, ties, losses = outcomes(differences)
+    return EffectSizes(
+        difference=figure(mean, first),
+        d_z=figure(in_units(mean, deviations(differences, used, largest)), first),
+        g_av=figure(in_units(mean, spread) * correction, first),
+        common_language=figure(used.mean((np.sign(differences) + 1) / 2), first),
+        unchanged=figure(used.mean((differences == 0).astype(np.float64)), first),
+        wins=figure(wins, first),
+        ties=figure(ties, first),
+        losses=figure(losses, first),
+        n=used.n,
     )
-    return EffectSizes(*[figure(size, first) for size in sizes], used.n)  # type: ignore[call-arg]
 
 
 def deviations(columns: FloatArray, design: Design, largest: FloatArray | None = None) -> FloatArray:

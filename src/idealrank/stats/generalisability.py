@@ -14,7 +14,7 @@ from idealrank.stats.tolerance import beyond_rounding
 from idealrank.stats.values import open_share, table_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class VarianceComponents:
     """Variance components of a table; see `variance_components`.
 
@@ -161,7 +161,7 @@ def _components(sizes: tuple[int, int, int], raw: dict[str, float], mean_squares
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Reliability:
     """Reliability of a given number of queries (and seeds); see `reliability`.
 
@@ -236,19 +236,26 @@ def reliability(
     size = whole_number("n_queries", components.n_queries if n_queries is None else n_queries)
     seeds = whole_number("n_seeds", components.n_seeds if n_seeds is None else n_seeds)
     relative, absolute = components.relative_error(size, seeds), components.absolute_error(size, seeds)
-    found = (_share(components.systems, relative), _share(components.systems, absolute))
-    if len(components.mean_squares) > 3:
-        return Reliability(size, seeds, *found, None, None, level)
-    if seeds > 1:
-        raise OptionError(f"n_seeds={seeds}: the table has no seeds; expected values of shape (queries, systems, seeds)")
-    ratio = _feldt(components, level)
-    single = _arteaga(components, level)
-    low, high = (size * bound / (1 + size * bound) for bound in ratio)
-    least, most = (size * bound / (1 + (size - 1) * bound) for bound in single)
-    return Reliability(size, seeds, *found, (low, high), (least, most), level)
+    generalisable: tuple[float, float] | None = None
+    dependable: tuple[float, float] | None = None
+    if len(components.mean_squares) == 3:
+        if seeds > 1:
+            raise OptionError(f"n_seeds={seeds}: the table has no seeds; expected values of shape (queries, systems, seeds)")
+        low, high = (size * bound / (1 + size * bound) for bound in _feldt(components, level))
+        least, most = (size * bound / (1 + (size - 1) * bound) for bound in _arteaga(components, level))
+        generalisable, dependable = (low, high), (least, most)
+    return Reliability(
+        n_queries=size,
+        n_seeds=seeds,
+        generalisability=_share(components.systems, relative),
+        dependability=_share(components.systems, absolute),
+        generalisability_interval=generalisable,
+        dependability_interval=dependable,
+        level=level,
+    )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class QueriesForReliability:
     """Number of queries with which a collection like this one reaches a reliability; see `queries_for_reliability`.
 
@@ -312,11 +319,19 @@ def queries_for_reliability(
     rests = (components.interaction + components.residual / seeds, components.queries)
     found = [_whole(rest, room) for rest in (rests[0], sum(rests))]
     if len(components.mean_squares) > 3:
-        return QueriesForReliability(target, found[0], found[1], None, None)
+        return QueriesForReliability(
+            target=target, generalisability=found[0], dependability=found[1], generalisability_interval=None, dependability_interval=None
+        )
     odds = target / (1 - target)
     few, many = (_whole(odds, bound) for bound in reversed(_feldt(components, level)))
     least, most = (_whole(odds * (1 - bound), bound) for bound in reversed(_arteaga(components, level)))
-    return QueriesForReliability(target, found[0], found[1], (few, many), (least, most))
+    return QueriesForReliability(
+        target=target,
+        generalisability=found[0],
+        dependability=found[1],
+        generalisability_interval=(few, many),
+        dependability_interval=(least, most),
+    )
 
 
 def _share(true: float, error: float) -> float:

@@ -118,7 +118,7 @@ def _where_density_ends(degrees: float) -> tuple[float, float]:
     return root_between(above, _FLOOR / degrees - 1, 0.0), root_between(above, 0.0, 1 + math.log1p(-_FLOOR / degrees))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class HSD:
     """Comparison of every pair of runs; see `tukey_hsd`. Entry [a, b] of a matrix is for run b minus run a.
 

@@ -234,7 +234,7 @@ def side_of_interval(low: float, high: float) -> Literal["better", "worse", "und
     return "worse" if high < 0 else "undecided"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Interval:
     """Estimate with its confidence bounds: numbers for one column of values, arrays (measures,) for several.
 

@@ -18,7 +18,7 @@ from idealrank.stats.unseen_losses import unseen_loss_p
 from idealrank.stats.values import columns_of, design_of, figure, open_share, paired
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class MarginTest:
     """Test against a margin: numbers for one column of values, arrays (measures,) for several.
 

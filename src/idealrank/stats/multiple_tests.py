@@ -113,7 +113,7 @@ _METHODS: dict[str, Callable[[FloatArray], FloatArray]] = {
 _TIED = 4 * ROUNDING  # of a critical statistic: observed ones as near below it are it
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class MaxT:
     """Family of tests, corrected together; see `simultaneous` and `max_t`.
 

@@ -147,7 +147,7 @@ def walsh_averages(differences: FloatArray, places: IntArray) -> FloatArray:
     return np.asarray(means.min(axis=1), np.float64)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PairedTest:
     """Test of b against a on the same queries: numbers for one column of values, arrays (measures,) for several.
 

@@ -24,7 +24,7 @@ _ROWS = 256  # draws of which the differences of a part of the pairs are taken a
 _LEAST_PAIRS, _MOST_PAIRS = 32, 1024  # of a part
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class AllPairs:
     """Test of every pair of runs; see `all_pairs`. Entry [a, b] of a matrix is for run b minus run a.
 
@@ -135,7 +135,7 @@ def all_pairs(
     )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Summed:
     """Sums over the flipped units of the runs of one measure, a block after the other: kept if they are few, drawn again if not."""
 
@@ -152,7 +152,9 @@ class _Summed:
         columns = np.concatenate([runs.totals[:, :, measure], as_whole(weights, weight_unit)], axis=1)
         few = draws * columns.shape[1] <= _SUMS_KEPT
         kept = list(flips.map(columns, draws, np.copy, threads=threads)) if few else []
-        return cls(columns, float(runs.unit[measure] / weight_unit[0]), float(runs.step[measure]), flips, kept)
+        return cls(
+            columns=columns, scale=float(runs.unit[measure] / weight_unit[0]), step=float(runs.step[measure]), flips=flips, kept=kept
+        )
 
     def blocks(self, size: int) -> Iterator[FloatArray]:
         if not self.kept:
@@ -195,7 +197,7 @@ def _of_pairs(summed: _Summed, first: IntArray, second: IntArray, rank: int, dra
 _DRAWS = 128  # of a block, whatever is asked
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class RandomisedHSD:
     """Comparison of every pair of runs; see `randomised_hsd`. Entry [a, b] of a matrix is for run b minus run a.
 

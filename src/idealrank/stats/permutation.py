@@ -20,7 +20,7 @@ _ALTERNATIVES = ("two-sided", "greater", "less")
 _TOGETHER = 32  # columns of an enumeration: 32 MB of signs of the units without a difference
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PermutationTest:
     """Sign-flip test: one number for a pair of columns, an array (measures,) for two tables.
 

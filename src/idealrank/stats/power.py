@@ -27,7 +27,7 @@ _AS_NORMAL = 10**6  # degrees of freedom from which t is normal to seven digits
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(128)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Pilot:
     """Estimates from a pilot set of queries; see `pilot`.
 
@@ -350,7 +350,7 @@ _TRIALS = 50  # of a block, which share their flips
 _ENTRIES = 1 << 22  # of the table of signs at a time
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SimulatedPower:
     """Power with the error of its simulation.
 
@@ -371,7 +371,7 @@ class SimulatedPower:
 
     Examples
     --------
-    >>> print(SimulatedPower(50, 0.02, 0.81, 0.009, 0.05, 2000))
+    >>> print(SimulatedPower(n=50, effect=0.02, power=0.81, standard_error=0.009, alpha=0.05, trials=2000))
     50 queries find a difference of 0.02 with chance 0.81 (standard error 0.009, 2000 simulated comparisons, alpha 0.05)
     """
 
@@ -456,7 +456,7 @@ def flip_power(
 
     power = sum(in_order(found, blocks, threads)) / count
     error = math.sqrt(max(power * (1 - power), 1 / count) / count)
-    return SimulatedPower(size, float((values * chances).sum()), power, error, alpha, count)
+    return SimulatedPower(n=size, effect=float((values * chances).sum()), power=power, standard_error=error, alpha=alpha, trials=count)
 
 
 def flip_queries_needed(

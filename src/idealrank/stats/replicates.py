@@ -46,7 +46,7 @@ class Training:
         return (self.seeds + self.residual / n_queries) / (self.n_seeds if n_seeds is None else n_seeds)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReplicatedDifference:
     """Difference that accounts for queries and training; see `replicated_difference`.
 
@@ -278,7 +278,7 @@ class _Reach:
 _LEAST_P = 1e-100
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Part:
     """Contribution of one system's copies to the variance of the difference, with its uncertainty."""
 
@@ -294,11 +294,17 @@ class _Part:
         means = table.mean(axis=0)
         left = table - means - table.mean(axis=1, keepdims=True) + table.mean()
         residual = beyond_rounding(float((left**2).sum()) / ((n - 1) * (k - 1)), largest)
-        return cls(k, residual, beyond_rounding(float(means.var(ddof=1)), largest) / k, residual / (n * k), k - 1)
+        return cls(
+            n_seeds=k,
+            residual=residual,
+            between=beyond_rounding(float(means.var(ddof=1)), largest) / k,
+            within=residual / (n * k),
+            df=k - 1,
+        )
 
     def alike(self) -> "_Part":
         """Return the variances for a single copy."""
-        return _Part(1, self.residual, self.between * self.n_seeds, self.within * self.n_seeds, self.df)
+        return _Part(n_seeds=1, residual=self.residual, between=self.between * self.n_seeds, within=self.within * self.n_seeds, df=self.df)
 
     @property
     def added(self) -> float:

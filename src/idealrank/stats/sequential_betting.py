@@ -15,7 +15,7 @@ _BETS = np.array([0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 0.99])  # shares of the l
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SequentialSign:
     """Test of the sign of a mean, after some of its items were drawn in random order; see `sequential_sign`.
 

@@ -23,7 +23,7 @@ _LEAST_SPREAD = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SwapTable:
     """Swap rates of several measures; see `swap_table`.
 
@@ -115,7 +115,7 @@ def swap_table(
     counted = np.concatenate(list(in_order(of_block, blocks, threads)), axis=1) / pairs[0].size
     rates, tied = counted.mean(axis=1)
     errors = np.zeros(n_measures) if exact else counted[0].std(axis=0, ddof=1) / math.sqrt(count)
-    return SwapTable(half, count, exact, rates, errors, tied)
+    return SwapTable(size=half, trials=count, exact=exact, rates=rates, standard_errors=errors, tied=tied)
 
 
 def half_of(n: int, size: int | None) -> int:
@@ -171,7 +171,7 @@ def _swapped(runs: Runs, sides: FloatArray, pairs: tuple[IntArray, IntArray]) ->
     return found
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SwapSpread:
     """Variation of swap rates and of their differences with the queries; see `swap_spread`.
 
@@ -321,4 +321,4 @@ def _simultaneous(rates: FloatArray, level: float, df: int) -> SwapSpread:
         np.maximum(largest, scaled.max(axis=1), out=largest)
     critical = float(np.quantile(largest, level, method="higher"))
     # The deviations are estimates themselves, and the largest ratio has one of the smaller ones below it.
-    return SwapSpread(count, level, float(stats.t.isf(stats.norm.sf(critical), df)), deviations)
+    return SwapSpread(resamples=count, level=level, critical=float(stats.t.isf(stats.norm.sf(critical), df)), deviations=deviations)

@@ -133,7 +133,7 @@ def _shifts(labels: FloatArray, rows: FloatArray, n_a: int, observed: FloatArray
     return np.where((kept == n_b)[:, None], 0.0, found)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class UnpairedTest:
     """Test of b against a on different queries: numbers for one column of values, arrays (measures,) for several.
 

@@ -110,7 +110,7 @@ def _sound(fields: Any, words: Fields, contents: dict[str, bytes], room: Room) -
     if set(contents) != {_RECORD, _WORDS, *names}:
         raise foreign("files in it that its record does not name")
     check_contents(fields, {what: blob.content for what, blob in files.items()}, measures, room)
-    return Adding("evaluation", fields, files, words["tags"], [(time, text) for time, text in words["notes"]])
+    return Adding(kind="evaluation", fields=fields, files=files, tags=words["tags"], notes=[(time, text) for time, text in words["notes"]])
 
 
 def _is_canonical(fields: Fields, record: bytes) -> bool:

@@ -30,7 +30,7 @@ _ALIGNMENT = tuple(field.name for field in fields(Alignment))
 _HIT_COLUMNS = ("lengths", "query", "rank", "tie_first", "tie_last", "grade")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class KeptInput:
     """A file that was evaluated, as a store keeps it.
 
@@ -47,7 +47,7 @@ class KeptInput:
 
     Examples
     --------
-    >>> KeptInput("bm25.run", 0, "", "").path
+    >>> KeptInput(path="bm25.run", size=0, modified="", sha256="").path
     'bm25.run'
     """
 
@@ -232,7 +232,7 @@ def read_convention(kept: Fields, whose: str, given: Convention | None = None) -
     switches["cutoff"] = None if switches.get("cutoff", "none") == "none" else switches["cutoff"]
     alignment = Alignment(**{name: switches[name] for name in _ALIGNMENT if name in switches})
     rules = Rules(**{name: switches[name] for name in Rules.names() if name in switches})
-    return Convention(kept["name"], alignment, rules, kept["tool"], kept["proof"])
+    return Convention(name=kept["name"], alignment=alignment, rules=rules, tool=kept["tool"], proof=kept["proof"])
 
 
 def read_measures(kept: Sequence[Fields], whose: str, given: Sequence[Measure] = ()) -> tuple[Measure, ...]:

@@ -30,7 +30,7 @@ FORMAT = 1
 DIGITS = 12
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Adding:
     """One entry, ready to be written.
 
@@ -66,7 +66,9 @@ class Adding:
 
     def renamed(self) -> "Adding":
         """Return the entry with another id, for an id that is taken."""
-        return Adding(self.kind, self.fields | {"nonce": secrets.token_hex(8)}, self.files, self.tags, self.notes)
+        return Adding(
+            kind=self.kind, fields=self.fields | {"nonce": secrets.token_hex(8)}, files=self.files, tags=self.tags, notes=self.notes
+        )
 
     def insert(self, connection: sqlite3.Connection) -> None:
         """Write the rows, in the transaction of the caller."""
@@ -133,7 +135,7 @@ def evaluation_adding(evaluation: Evaluation, hits: JudgedHits | None, record: R
     fields = evaluation_fields(evaluation) | _of_record("evaluation", record)
     fields["means"] = means_of(evaluation)
     fields["files"] = {what: blob.name for what, blob in files.items()}
-    return Adding("evaluation", fields, files, record.tags, _notes(record, fields))
+    return Adding(kind="evaluation", fields=fields, files=files, tags=record.tags, notes=_notes(record, fields))
 
 
 def means_of(evaluation: Evaluation) -> list[list[float | int | None]]:
@@ -176,7 +178,7 @@ def verdict_adding(kind: Kind, verdict: "Comparison | Gated", parts: Sequence[st
         "version": version,
         "files": {},
     }
-    return Adding(kind, fields, tags=record.tags, notes=_notes(record, fields))
+    return Adding(kind=kind, fields=fields, tags=record.tags, notes=_notes(record, fields))
 
 
 def _of_record(kind: Kind, record: Record) -> Fields:

@@ -29,7 +29,7 @@ from idealrank.store.record import Entry, Record
 from idealrank.store.value_files import ValueFiles
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Stored:
     """Stored evaluation. Its files are read, and their hashes checked, on first access.
 
@@ -132,7 +132,9 @@ class Stored:
             version=kept["version"],
             convention=read_convention(kept["convention"], self._whose, self._convention),
             measures=tuple(one["resolved"] for one in kept["measures"]),
-            inputs=tuple(KeptInput(one["name"], one["size"], one["modified"], one["sha256"]) for one in kept["inputs"]),
+            inputs=tuple(
+                KeptInput(path=one["name"], size=one["size"], modified=one["modified"], sha256=one["sha256"]) for one in kept["inputs"]
+            ),
             max_documents=kept["max_documents"],
             judgments=kept.get("judgments"),
             labels=None if labels is None else Labels(**labels),

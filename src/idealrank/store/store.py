@@ -222,7 +222,13 @@ class Store:
             There is no such entry, or its record is damaged.
         """
         found = self.resolve(id, kind="evaluation")
-        return Stored(self.entry(found), queries.fields_of(self._database, found), self.files, tuple(measures), convention)
+        return Stored(
+            entry=self.entry(found),
+            fields=queries.fields_of(self._database, found),
+            _files=self.files,
+            _given=tuple(measures),
+            _convention=convention,
+        )
 
     def comparison(self, id: str) -> StoredVerdict:  # noqa: A002
         """Return a stored comparison, by its id or a prefix of it."""

@@ -21,7 +21,7 @@ HOSTILE = (
 """Texts that each backend must answer, or refuse with `BackendError`."""
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Trial:
     """A backend, what it is asked, and the complaints so far."""
 
@@ -171,7 +171,7 @@ def faults_of_backend(
         raise OptionError("check_backend: found no query, expected one or more that the index answers")
     if not isinstance(backend, Backend) or not backend.name:
         return ["found an object without name, search and close, expected the protocol Backend"]
-    trial = _Trial(backend, asked, limit, exact)
+    trial = _Trial(backend=backend, queries=asked, limit=limit, exact=exact)
     _check_answers(trial)
     if not trial.faults:
         for check in (_check_repetition, _check_hostile, _check_threads):

@@ -88,7 +88,7 @@ def _all_orders(measure: Measure) -> tuple[str, ...]:
     return ("docid", "input", *(() if _is_cut_function(measure) else _orders_offered(measure)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Promise:
     """One promise.
 
@@ -314,59 +314,59 @@ def _swapped_up(grades: Mapping[str, float], place: Mapping[str, int], *, return
 
 
 _TIED = (1.0, 2.0)
-ANY_INPUT = Promise("fails on some input", _any_input)
+ANY_INPUT = Promise(broken="fails on some input", fault=_any_input)
 PROMISES = (
-    Promise("bounds", _outside),
+    Promise(broken="bounds", fault=_outside),
     Promise(
-        "the ideal order is not the best",
-        _beaten_ideal,
-        lambda measure: measure.direction != 0 and measure.ideal_is_best,
+        broken="the ideal order is not the best",
+        fault=_beaten_ideal,
+        applies=lambda measure: measure.direction != 0 and measure.ideal_is_best,
         alone=True,
         judged=True,
     ),
-    Promise("names of documents matter", _sees_names, ties=lambda _: ("input",)),
+    Promise(broken="names of documents matter", fault=_sees_names, ties=lambda _: ("input",)),
     Promise(
-        "the order of tied documents matters, where it must not",
-        _sees_order,
-        lambda measure: not _is_cut_function(measure),
+        broken="the order of tied documents matters, where it must not",
+        fault=_sees_order,
+        applies=lambda measure: not _is_cut_function(measure),
         ties=_orders_offered,
         scores=_TIED,
     ),
     Promise(
-        "ties are said not to affect it, and do",
-        _is_affected,
-        lambda measure: measure.ties == "not affected" and not _is_cut_function(measure),
+        broken="ties are said not to affect it, and do",
+        fault=_is_affected,
+        applies=lambda measure: measure.ties == "not affected" and not _is_cut_function(measure),
         ties=lambda _: ("docid",),
         scores=_TIED,
     ),
     Promise(
-        "the expected value is not the mean over the orders of ties",
-        _is_no_mean,
-        lambda measure: measure.ties == "closed form",
+        broken="the expected value is not the mean over the orders of ties",
+        fault=_is_no_mean,
+        applies=lambda measure: measure.ties == "closed form",
         ties=lambda _: ("expected",),
         scores=_TIED,
         alone=True,
     ),
     Promise(
-        "expected values are said not to be offered, and are given",
-        _is_not_refused,
-        lambda measure: measure.ties == "not offered",
+        broken="expected values are said not to be offered, and are given",
+        fault=_is_not_refused,
+        applies=lambda measure: measure.ties == "not offered",
         ties=lambda _: ("expected",),
     ),
-    Promise("queries are not independent", _sees_others),
-    Promise("it needs hits that it does not ask for", _needs_more_hits),
-    Promise("parts do not merge to the whole", _does_not_merge),
-    Promise("arrays and tables disagree", _differs_on_arrays, lambda measure: not _is_cut_function(measure)),
-    Promise("it is missing in an output", _is_not_shown),
+    Promise(broken="queries are not independent", fault=_sees_others),
+    Promise(broken="it needs hits that it does not ask for", fault=_needs_more_hits),
+    Promise(broken="parts do not merge to the whole", fault=_does_not_merge),
+    Promise(broken="arrays and tables disagree", fault=_differs_on_arrays, applies=lambda measure: not _is_cut_function(measure)),
+    Promise(broken="it is missing in an output", fault=_is_not_shown),
     Promise(
-        "grades do not move it as it says",
-        _responds_otherwise,
-        lambda measure: measure.response != "unknown" and not _is_cut_function(measure),
+        broken="grades do not move it as it says",
+        fault=_responds_otherwise,
+        applies=lambda measure: measure.response != "unknown" and not _is_cut_function(measure),
     ),
     Promise(
-        "what its documents add does not sum to the value",
-        _does_not_add_up,
-        lambda measure: measure.is_explained and measure.aggregate != "geometric",  # a geometric mean lifts values of 0
+        broken="what its documents add does not sum to the value",
+        fault=_does_not_add_up,
+        applies=lambda measure: measure.is_explained and measure.aggregate != "geometric",  # a geometric mean lifts values of 0
         ties=_orders_offered,
     ),
 )

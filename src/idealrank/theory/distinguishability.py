@@ -60,7 +60,7 @@ def sign_of(a: float, b: float) -> int:
     return 1 if a > b else -1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ModelRivals:
     """Two models of relevance with one share of each grade; the scores are independent given the relevance of a document.
 
@@ -98,7 +98,12 @@ class ModelRivals:
         shares = np.concatenate(([1.0 - upto[0]], upto[:-1] - upto[1:]))
         grids = tuple(_grid(model) for model in (first, second))
         quantiles = tuple(_distributions(model, grid) for model, grid in zip((first, second), grids, strict=True))
-        return cls(np.array([0.0, *first.gains[::-1]]), shares / shares.sum(), cast("Any", quantiles), cast("Any", grids))
+        return cls(
+            gains=np.array([0.0, *first.gains[::-1]]),
+            shares=shares / shares.sum(),
+            quantiles=cast("Any", quantiles),
+            grids=cast("Any", grids),
+        )
 
     def signs(self, sizes: IntArray, tables: Sequence[Sequence[WeightTable]], rng: np.random.Generator) -> Signs:
         """Of one growing list: shape (n_sizes, n_measures)."""
@@ -253,7 +258,7 @@ Column = Literal["a_better", "b_better", "constant", "a_always", "b_always"]
 _COLUMNS: tuple[Column, ...] = ("a_better", "b_better", "constant", "a_always", "b_always")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Distinguishability:
     """Rates at which a measure ranks a above b at each list length, and at which this order holds from that length on.
 

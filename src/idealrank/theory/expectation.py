@@ -154,7 +154,7 @@ def _value(model: RelevanceModel, decay: Decay, growth: Growth, n: int, *, corre
     return above / below
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DefinitionGap:
     """N of Definition 20 and the corrected N*, for one length.
 
@@ -215,14 +215,16 @@ def definition_gap(ybar: ModelLike, n: int, *, points: Iterable[float] = (), gai
     per_unit = decay.kappa * (model.at_top - model.steps[0][0] * definition)
     constant = per_unit / ideal(model, ScaledDecay(decay, log_n), 0.0, corrected=True)
     unit = math.exp(-log_n) * log_n
-    return DefinitionGap(n, definition, corrected, constant * unit, constant, math.exp(-log_n / 3))
+    return DefinitionGap(
+        n=n, definition=definition, corrected=corrected, difference=constant * unit, constant=constant, bound=math.exp(-log_n / 3)
+    )
 
 
 _VANISHES = 1e-11  # an integral that is this small beside that of the absolute values is 0
 _HIGHEST = 12  # powers of the logarithm that are tried
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Expansion:
     """N_0 - N_1 = coefficient / ln^order n + ..., for two rankers of the same documents under 1/log(1 + r).
 
@@ -337,7 +339,9 @@ def expansion(ybar0: ModelLike, ybar1: ModelLike, *, points: Iterable[float] = (
     for order in range(1, _HIGHEST + 1):
         found = moment(order, absolute=False)
         if abs(found) > _VANISHES * max(moment(order, absolute=True), math.factorial(order) * _VANISHES):
-            return Expansion(order, float(found / expected), found, float(expected), first, second)
+            return Expansion(
+                order=order, coefficient=float(found / expected), without_p=found, p=float(expected), _first=first, _second=second
+            )
     raise OptionError(
         f"the two functions do not differ in any power of the logarithm up to {_HIGHEST}: they are the same, and no measure tells them "
         "apart"

@@ -109,7 +109,7 @@ def parse_curve(text: str) -> RelevanceCurve:
         raise OptionError(f"ybar {text[:40]!r}...: found {len(text)} characters, expected at most {_LONGEST}")
     if ":" in text:
         return _line(text)
-    return RelevanceCurve(_Parser(text).whole())
+    return RelevanceCurve(_Parser(text=text).whole())
 
 
 # --- points ------------------------------------------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ class _Token(NamedTuple):
     place: int
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Parser:
     """Recursive descent; nothing is ever evaluated as Python.
 

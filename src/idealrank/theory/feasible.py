@@ -161,7 +161,7 @@ _TOP_SHARE = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Feasibility:
     """Feasibility of NDCG with a discount and a cutoff for distinguishing rankers, with reasons.
 
@@ -380,7 +380,9 @@ def _slow(decay: Decay, growth: Growth) -> Feasibility:
             " NDCG of every ranker tends to 1, at the rate 1/log n: on a long list, its value says little, but differences are informative."
         )
         sees = "any two rankers whose ybar differ on more than single points; it can take astronomically many documents"
-        return Feasibility(decay.text, growth.text, "feasible", "Theorems 4 and 6", reason, sees)
+        return Feasibility(
+            discount=decay.text, cutoff=growth.text, verdict="feasible", theorem="Theorems 4 and 6", reason=reason, distinguishes=sees
+        )
     if logarithmic:
         sees = f"any two rankers whose ybar differ within {_top(growth)}, and no others"
         return Feasibility(

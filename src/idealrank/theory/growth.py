@@ -226,7 +226,7 @@ def _means_of_ties(gains: FloatArray, group: IntArray) -> FloatArray:
 _ABOUT, _GRADES, _OFFSETS = "about", "grades", "offsets"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class RankedCollection:
     """Grades and scores of the same documents, query after query, in the order in which the documents came.
 
@@ -248,7 +248,7 @@ class RankedCollection:
 
     Examples
     --------
-    >>> mine = RankedCollection(np.array([1.0, 0.0]), {"mine": np.array([0.2, 0.9])}, np.array([0, 2]))
+    >>> mine = RankedCollection(grades=np.array([1.0, 0.0]), scores={"mine": np.array([0.2, 0.9])}, offsets=np.array([0, 2]))
     >>> mine.n_queries, mine.lengths, mine.rows(mine.grades)
     (1, array([2]), [array([1., 0.])])
     """
@@ -298,7 +298,9 @@ class RankedCollection:
             raise InputError(f"found {self.lengths.max():,} documents in the longest list, expected at least {n:,}; ask for fewer")
         kept = (self.offsets[long][:, None] + np.arange(n)).ravel()
         scores = {name: values[kept] for name, values in self.scores.items()}
-        return RankedCollection(self.grades[kept], scores, np.arange(long.size + 1, dtype=np.int64) * n, self.about)
+        return RankedCollection(
+            grades=self.grades[kept], scores=scores, offsets=np.arange(long.size + 1, dtype=np.int64) * n, about=self.about
+        )
 
 
 def paper_rankers() -> RankedCollection:
@@ -389,7 +391,7 @@ def _collection(arrays: dict[str, AnyArray]) -> RankedCollection:
     scores = {labels.get(name, name): values.astype(np.float64).ravel() for name, values in arrays.items()}
     if len(scores) < len(arrays):
         raise InputError(f"{_ABOUT}: found {len(arrays)} rankers with {len(scores)} names, expected names that differ")
-    return RankedCollection(grades.astype(np.float64).ravel(), scores, offsets.astype(np.int64), about)
+    return RankedCollection(grades=grades.astype(np.float64).ravel(), scores=scores, offsets=offsets.astype(np.int64), about=about)
 
 
 def _about(stored: AnyArray | None) -> dict[str, Any]:

@@ -29,13 +29,13 @@ _LISTED = 4  # kinks and jumps that are named one by one
 _WHATEVER = "nothing else is required of the ranker: even the worst order, with all relevant documents last, tends to 1"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Statement:
     """A theorem, and what it needs beyond p > 0.
 
     Examples
     --------
-    >>> Statement("Theorem 9", continuous="top").stated
+    >>> Statement(theorem="Theorem 9", continuous="top").stated
     True
     """
 
@@ -81,22 +81,22 @@ def statement_of(decay: Decay, growth: Growth, *, graded: bool) -> Statement:
         return _power_statement(decay, growth, notes, graded=graded)
     if decay.kind == "linear":
         proof = "DCG/n^2 is a mean of bounded terms with weights 1 - r/n, so a law of large numbers gives it, for grades as well"
-        return Statement("Linear discount", notes=(f"not in Wang et al.: {proof}",), stated=False)
+        return Statement(theorem="Linear discount", notes=(f"not in Wang et al.: {proof}",), stated=False)
     if decay.kind == "zipf" and decay.exponent == 1:
         return _reciprocal_statement(growth, graded=graded)
     if decay.kind == "logarithmic":
         if growth.kind == "share":
-            return Statement("Theorem 16" if graded else "Theorem 12", notes=notes)
+            return Statement(theorem="Theorem 16" if graded else "Theorem 12", notes=notes)
         more = ("for grades: Theorem 14's expression at b = 0, where both sides are E[Y]",) if graded else ()
-        return Statement("Theorem 4", continuous="nowhere", notes=(*notes, _WHATEVER, *more))
+        return Statement(theorem="Theorem 4", continuous="nowhere", notes=(*notes, _WHATEVER, *more))
     numbers = {("whole", False): 7, ("whole", True): 14, ("share", False): 13, ("share", True): 17}
-    return Statement(f"Theorem {numbers[growth.kind, graded]}")
+    return Statement(theorem=f"Theorem {numbers[growth.kind, graded]}")
 
 
 def _power_statement(decay: Decay, growth: Growth, notes: tuple[str, ...], *, graded: bool) -> Statement:
     by_length = ("weights n - r depend on n, beyond the theorem; up to k = o(n) they are n (1 + o(1)), and cancel",)
     return Statement(
-        "Theorem 15" if graded else "Theorem 11",
+        theorem="Theorem 15" if graded else "Theorem 11",
         continuous="top",
         notes=(
             f"k = {growth.text.removeprefix('@')} grows without bound and is o(n), and so does the sum of D up to k (checked by family)",
@@ -118,7 +118,7 @@ def _reciprocal_statement(growth: Growth, *, graded: bool) -> Statement:
             "not stated in the paper for k = c n: up to k = n / ln n Theorem 11 holds, and the ranks beyond add at most ln ln n + O(1) "
             "of ln n"
         )
-    return Statement("Theorem 9", continuous="top", notes=tuple(notes), stated=not notes)
+    return Statement(theorem="Theorem 9", continuous="top", notes=tuple(notes), stated=not notes)
 
 
 def _check_sum(decay: Decay, growth: Growth) -> None:
@@ -274,7 +274,7 @@ def _power_rate(decay: Decay, growth: Growth) -> Rate:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Limit:
     """Limit in probability of NDCG as the list grows, with its theorem.
 

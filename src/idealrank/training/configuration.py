@@ -41,7 +41,7 @@ _CONVENTIONS: dict[Trainer, str | None] = {"lightgbm": "lightgbm", "xgboost": "x
 DEFAULT_CONVENTION = "standard,ties=expected"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DataSection:
     """Section ``data``: files and columns.
 
@@ -63,7 +63,7 @@ class DataSection:
 
     Examples
     --------
-    >>> DataSection("train.svm").valid_share
+    >>> DataSection(train="train.svm").valid_share
     0.0
     """
 
@@ -94,13 +94,13 @@ class ModelSection:
     params: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EvaluationSection:
     """Section ``evaluation``: measures of every round, the convention, early stopping, and the store of a test set opened once.
 
     Examples
     --------
-    >>> EvaluationSection(("nDCG@10",), "standard").stop_after is None
+    >>> EvaluationSection(measures=("nDCG@10",), convention="standard").stop_after is None
     True
     """
 
@@ -112,7 +112,7 @@ class EvaluationSection:
     again: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TrainingConfig:
     """Configuration of a training.
 
@@ -440,7 +440,9 @@ def _evaluation(section: Section, model: ModelSection, objective: LambdaObjectiv
     if after is not None and measure not in measures:
         measures = (*measures, measure)
     store, again = section.text("test_store", None), section.text("again", "") or ""
-    return EvaluationSection(measures, convention, after, measure if after else None, store, again)
+    return EvaluationSection(
+        measures=measures, convention=convention, stop_after=after, stop_measure=measure if after else None, test_store=store, again=again
+    )
 
 
 def _measures_of(section: Section, model: ModelSection, objective: LambdaObjective | LossSection | None) -> tuple[str, ...]:

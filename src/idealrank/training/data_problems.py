@@ -27,7 +27,7 @@ _HIGHEST = {"lightgbm": 30, "xgboost": 31, "catboost": 1023, "idealrank": 1023}
 _ADVISED = LambdaObjective(cutoff=1).levels or 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TrainingProblem:
     """One problem of training data.
 
@@ -175,19 +175,27 @@ def _of_labels(grades: FloatArray, library: Library, *, custom_gain: bool) -> It
     if not finite.all():
         row = int(np.flatnonzero(~finite)[0])
         message = f"labels: found {grades[row]} at row {row}, expected numbers; leave unjudged rows out, or give them a label"
-        yield TrainingProblem("label-number", "error", "labels", message, row)
+        yield TrainingProblem(kind="label-number", severity="error", parameter="labels", message=message, row=row)
         return
     negative, fractions = grades < 0, grades != np.floor(grades)
     if negative.any():
         row = int(np.flatnonzero(negative)[0])
         message = f"labels: found {grades[row]:g} at row {row}, expected 0 or more; shift the labels, or make them 0"
-        yield TrainingProblem("label-negative", "error" if library != "idealrank" else "warning", "labels", message, row)
+        yield TrainingProblem(
+            kind="label-negative", severity="error" if library != "idealrank" else "warning", parameter="labels", message=message, row=row
+        )
     if fractions.any() and library in ("lightgbm", "xgboost"):
         row = int(np.flatnonzero(fractions)[0])
         tool = "LightGBM's lambdarank" if library == "lightgbm" else "XGBoost's ndcg_exp_gain=True"
         step = "use an objective of idealrank with gain=" if library == "lightgbm" else "set ndcg_exp_gain=False"
         message = f"labels: found {grades[row]:g} at row {row}, expected whole numbers for {tool}; {step}, or make grades of them"
-        yield TrainingProblem("label-fraction", "error", "objective" if library == "lightgbm" else "ndcg_exp_gain", message, row)
+        yield TrainingProblem(
+            kind="label-fraction",
+            severity="error",
+            parameter="objective" if library == "lightgbm" else "ndcg_exp_gain",
+            message=message,
+            row=row,
+        )
     if not custom_gain and grades.size and grades.max() > _HIGHEST[library]:
         row, name = int(grades.argmax()), {"lightgbm": "LightGBM", "xgboost": "XGBoost"}.get(library, "gain=exp2")
         step = {"lightgbm": "label_gain", "xgboost": "ndcg_exp_gain=False"}.get(library, _GAIN[library])
@@ -195,7 +203,7 @@ def _of_labels(grades: FloatArray, library: Library, *, custom_gain: bool) -> It
             f"labels: found {grades[row]:g} at row {row}, expected at most {_HIGHEST[library]}, the last label with a gain in {name}; "
             f"set {step}, or use an objective of idealrank with gain="
         )
-        yield TrainingProblem("label-high", "error", _GAIN[library], message, row)
+        yield TrainingProblem(kind="label-high", severity="error", parameter=_GAIN[library], message=message, row=row)
 
 
 def _offsets(n: int, group: Any, qid: Any) -> tuple[IntArray | None, TrainingProblem | None]:
@@ -203,7 +211,7 @@ def _offsets(n: int, group: Any, qid: Any) -> tuple[IntArray | None, TrainingPro
         ids = row_ids("qid", qid)
         if ids.size != n:
             message = f"qid: found {ids.size} ids, expected one per row, {n}; set qid to the query of each row"
-            return None, TrainingProblem("group-sum", "error", "qid", message)
+            return None, TrainingProblem(kind="group-sum", severity="error", parameter="qid", message=message)
         starts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1])) if n else np.zeros(0, np.int64)
         names, first = np.unique(ids[starts], return_index=True)
         if names.size != starts.size:
@@ -212,14 +220,14 @@ def _offsets(n: int, group: Any, qid: Any) -> tuple[IntArray | None, TrainingPro
                 f"qid: found query {ids[starts[again]]} again at row {int(starts[again])}, after rows of another query; expected the rows "
                 "of a query together: sort by qid, or the trainer takes them for two queries"
             )
-            return None, TrainingProblem("scattered", "error", "qid", message)
+            return None, TrainingProblem(kind="scattered", severity="error", parameter="qid", message=message)
         return np.append(starts, n), None
     sizes = whole_numbers("group", [n] if group is None else group)
     if (sizes < 0).any() or int(sizes.sum()) != n:
         message = (
             f"group: found sizes that sum to {int(sizes.sum())}, expected {n}, the number of rows; set group to the rows of each query"
         )
-        return None, TrainingProblem("group-sum", "error", "group", message)
+        return None, TrainingProblem(kind="group-sum", severity="error", parameter="group", message=message)
     return np.concatenate(([0], np.cumsum(sizes))), None
 
 
@@ -233,7 +241,7 @@ def _of_queries(grades: FloatArray, offsets: IntArray) -> Iterator[TrainingProbl
     without = some[highest <= 0]
     if without.size == some.size:
         message = f"labels: found no label above 0 in any of {some.size} queries, expected some; is the column of labels the right one?"
-        yield TrainingProblem("no-positive", "error", "labels", message)
+        yield TrainingProblem(kind="no-positive", severity="error", parameter="labels", message=message)
         return
     equal = some[(highest == lowest) & (highest > 0)]
     for rows, kind, words, step in (
@@ -244,7 +252,9 @@ def _of_queries(grades: FloatArray, offsets: IntArray) -> Iterator[TrainingProbl
             queries = "1 query" if rows.size == 1 else f"{rows.size} queries"
             place = f"the first is query {int(rows[0])}"
             message = f"labels: found {queries} of {some.size} {words} ({place}); such queries train nothing, and {step}"
-            yield TrainingProblem(kind, "warning", "no_relevant" if kind == "no-positive" else "labels", message)
+            yield TrainingProblem(
+                kind=kind, severity="warning", parameter="no_relevant" if kind == "no-positive" else "labels", message=message
+            )
 
 
 def _shared(train: AnyArray, test: AnyArray) -> Iterator[TrainingProblem]:
@@ -256,7 +266,7 @@ def _shared(train: AnyArray, test: AnyArray) -> Iterator[TrainingProblem]:
     if common.size:
         queries = "1 query" if common.size == 1 else f"{common.size} queries"
         message = f"qid: found {queries} in training and in testing (query {common[0]}), expected none; split by query, as QueryKFold does"
-        yield TrainingProblem("shared-query", "error", "qid", message)
+        yield TrainingProblem(kind="shared-query", severity="error", parameter="qid", message=message)
 
 
 def _hashes(grades: AnyArray, offsets: IntArray, features: AnyArray) -> dict[bytes, int]:
@@ -286,7 +296,7 @@ def _same_rows(train: tuple[FloatArray, IntArray, AnyArray], test: tuple[Any, An
             f"features: found {len(common)} queries with the same rows in training and in testing (query {here[one]} and query "
             f"{there[one]}), expected none; split by query"
         )
-        yield TrainingProblem("shared-query", "error", "features", message)
+        yield TrainingProblem(kind="shared-query", severity="error", parameter="features", message=message)
 
 
 def _of_truncation(library: Library, cutoff: int | None, truncation: int | None) -> Iterator[TrainingProblem]:
@@ -299,4 +309,6 @@ def _of_truncation(library: Library, cutoff: int | None, truncation: int | None)
         expected = f"expected a little more than that; set {name}={advised}, or evaluate at {truncation}"
     else:
         return
-    yield TrainingProblem("truncation", "warning", name, f"{name}={truncation}: found evaluation at {cutoff}, {expected}")
+    yield TrainingProblem(
+        kind="truncation", severity="warning", parameter=name, message=f"{name}={truncation}: found evaluation at {cutoff}, {expected}"
+    )

@@ -22,7 +22,7 @@ Train: TypeAlias = Callable[[Any, IntArray], Callable[[IntArray], Any]]
 """Trains a configuration on rows, and returns what scores other rows."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BestOf:
     """The best of several configurations on one validation set.
 

@@ -59,7 +59,7 @@ _BY_PAIRS = ("RankNetLoss", "PairwiseLogisticLoss", "LambdaLoss")
 _COUNTS = {"cutoff": 1, "sinkhorn": 0, "samples": 0, "branching": 2, _PAIRS: 1}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NetworkSection:
     """Section ``model.params`` of ``library: torch``: a multi-layer perceptron and how it is fitted.
 

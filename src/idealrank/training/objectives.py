@@ -207,7 +207,7 @@ class LambdaObjective:
         return "even" if self._is_pairwise else _SWAPS[self.measure]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LambdaLists:
     """Lists of a data set, ready for gradients at any scores.
 

@@ -99,10 +99,13 @@ class UnbiasedObjective:
             raise InputError(f"positions: found {found}, expected whole numbers from 1, the top, to {_DEEPEST:,}")
         places = ranks.astype(np.int64) - 1
         n = int(places.max(initial=-1)) + 1
-        return UnbiasedLists(self, lists, places, *_pairs(lists), np.ones(n), np.ones(n))
+        higher, lower = _pairs(lists)
+        return UnbiasedLists(
+            objective=self, lists=lists, places=places, higher=higher, lower=lower, clicked=np.ones(n), unclicked=np.ones(n)
+        )
 
 
-@dataclass(eq=False)
+@dataclass(kw_only=True, eq=False)
 class UnbiasedLists:
     """Lists of a click log, with the estimates of position bias after the last round.
 

@@ -120,7 +120,7 @@ class Move:
     share: float | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Documents:
     """Judged documents that either run returned, a row each, query after query; see `DocumentChange`.
 
@@ -150,7 +150,7 @@ class Documents:
         return self.added[:, 1] - self.added[:, 0]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Attribution(WithWarnings):
     """Difference between two runs, b - a, split by query and document.
 
@@ -461,7 +461,7 @@ def _documents(qrels: Qrels, ids: Sequence[str], sides: Sequence[_Side]) -> Docu
     kept = query >= 0
     query, row, rank, adds, within = query[kept], row[kept], rank[kept], adds[kept], within[kept]
     order = np.argsort(query, kind="stable")
-    return Documents(query[order], row[order], rank[order], adds[order], _moved(rank, within)[order])
+    return Documents(query=query[order], row=row[order], rank=rank[order], added=adds[order], move=_moved(rank, within)[order])
 
 
 def _rows(side: _Side) -> IntArray:

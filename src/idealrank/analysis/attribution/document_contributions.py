@@ -273,7 +273,6 @@ def _shorter(judged: Judged, place: IntArray, states: _States) -> Judged:
     state, hit = states.hits()
     at = place[hit]
     hits = judged.hits
-    columns = (None if column is None else column[at] for column in (hits.document, hits.tie_first, hits.tie_last))
     offsets = judged.ideal.offsets
     of, row = _ranges(offsets[:-1][states.query], np.diff(offsets)[states.query])
     bounds = np.concatenate(([0], np.cumsum(np.diff(offsets)[states.query])))
@@ -283,7 +282,7 @@ def _shorter(judged: Judged, place: IntArray, states: _States) -> Judged:
         ties=judged.ties,
         lengths=judged.lengths[states.query],
         returned=judged.returned[states.query],
-        hits=lambda: Hits(state, hits.rank[at], hits.grade[at], *columns),
+        hits=lambda: replace(hits.part(at), query=state),
         ideal=lambda: IdealGrades(bounds, of, judged.ideal.rank[row], judged.ideal.grade[row]),
         judgments=lambda: _judgments(judged.judgments, states.query),
         given=lambda: judged.given[at],

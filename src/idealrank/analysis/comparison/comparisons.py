@@ -24,7 +24,7 @@ from idealrank.measures.parse import MeasureLike
 _SHARES = 6  # runs in one sentence
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Pair:
     """Two runs compared.
 
@@ -72,7 +72,7 @@ class Pair:
         return found if self.rankings is None else found | {"rankings": self.rankings.as_dict()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Method:
     """Method of a comparison, complete enough to repeat it.
 
@@ -136,7 +136,7 @@ class Method:
         return {name: value for name, value in asdict(self).items() if name not in optional or value is not None}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Comparison(WithWarnings):
     """Runs compared on the same queries, by pair and by measure; made by `compare`.
 

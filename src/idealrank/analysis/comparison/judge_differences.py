@@ -15,7 +15,7 @@ from idealrank.stats.paired_tests import paired_t
 from idealrank.stats.tolerance import ROUNDING
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgeDifference:
     """One measure of two runs a and b under the grades of a judge, such as a language model.
 
@@ -79,7 +79,7 @@ class JudgeDifference:
         slack = ROUNDING * max(float(np.abs(first).max()), float(np.abs(second).max()))
         p = float(paired_t(first, second).p) if n > 1 else math.nan
         contradicts = min(abs(found), abs(difference)) > slack and found * difference < 0
-        return cls(math.fsum(first) / n, math.fsum(second) / n, found, p, n, contradicts)
+        return cls(mean_a=math.fsum(first) / n, mean_b=math.fsum(second) / n, difference=found, p=p, n=n, contradicts=contradicts)
 
     def reversed(self) -> "JudgeDifference":
         """Return the difference a - b; the signs still contradict each other, or do not."""

@@ -249,7 +249,7 @@ def place_of_source(labels_from: str | None, names: Sequence[str]) -> int | None
     return names.index(labels_from)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LabelRules:
     """Rules by which the labels of a comparison support its results.
 

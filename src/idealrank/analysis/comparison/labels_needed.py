@@ -424,9 +424,9 @@ def _judged_with(side: Places, rows: IntArray) -> Judged:
     if not side.linear:
         new = side.documents.part(rows)
         best = np.full(rows.size, judged.ideal.grade.max(initial=1.0))
-        columns = [np.concatenate(pair) for pair in ((hits.query, new.query), (hits.rank, new.rank), (hits.grade, best))]
-        order = np.lexsort((columns[1], columns[0]))
-        hits = Hits(*(column[order] for column in columns))
+        query, rank, grade = (np.concatenate(pair) for pair in ((hits.query, new.query), (hits.rank, new.rank), (hits.grade, best)))
+        order = np.lexsort((rank, query))
+        hits = Hits(query=query[order], rank=rank[order], grade=grade[order])
     return Judged(
         queries=judged.queries,
         ties=judged.ties,

@@ -80,7 +80,7 @@ class MeasureDifference:
         return {name: finite(value) for name, value in vars(self).items()}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ComparisonSums:
     """Sums of a paired comparison over some queries, measure by measure.
 

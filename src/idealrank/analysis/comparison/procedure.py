@@ -129,7 +129,17 @@ def compare(
     design = design_by_query(queries, weights, clusters, test)
     cautions = (*run_cautions(evaluations, names, asked), *warn_of_weights(design, test))
     seed = seed_from(rng, tables)
-    plan = Plan(test, level, margin, n_resamples=draws, seed=seed, power=POWER, threads=threads, effect=effect, largest_loss=largest_loss)
+    plan = Plan(
+        test=test,
+        level=level,
+        margin=margin,
+        n_resamples=draws,
+        seed=seed,
+        power=POWER,
+        threads=threads,
+        effect=effect,
+        largest_loss=largest_loss,
+    )
     judgedness = tuple(Judgedness.of(evaluation, asked, queries, labels) for evaluation in evaluations)
     sampled = sampled_negatives_of(evaluations, declared)
     tippings = Tippings(evaluations, asked, queries, every_measure=not many, sampled_negatives=sampled)
@@ -222,7 +232,7 @@ def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
     return [(first, other) for other in range(len(names)) if other != first]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Case:
     """Runs, measures and method of one comparison."""
 
@@ -310,8 +320,9 @@ class _Case:
         for (a, b), tests in zip(self.wanted, found, strict=True):
             rows = self._rows(a, b, tests, background)
             rows[0] = replace(rows[0], bounds=bounds[a, b]())
-            names = self.names[a], self.names[b]
-            pairs.append(Pair(*names, dict(zip(map(str, self.measures), rows, strict=True)), alike.get(names)))
+            first, second = self.names[a], self.names[b]
+            by_measure = dict(zip(map(str, self.measures), rows, strict=True))
+            pairs.append(Pair(a=first, b=second, measures=by_measure, rankings=alike.get((first, second))))
             if tell is not None:
                 tell(len(pairs), len(self.wanted))
         return tuple(pairs)

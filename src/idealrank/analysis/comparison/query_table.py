@@ -390,7 +390,7 @@ def unjudged_share(counts: FloatArray) -> float:
     return unjudged / returned if returned else 0.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Judgedness:
     """Of each measure compared: documents unjudged and returned, and values over judged documents alone; None where not measured.
 
@@ -421,10 +421,10 @@ class Judgedness:
         """Extract the columns of an evaluation; `labels` are declared for a comparison."""
         alone = [[one for one in judgedness_of(measure) if one.judged_only] for measure in measures]
         return cls(
-            tuple(unjudged_counts(evaluation, measure.cutoff, queries) for measure in measures),
-            tuple(_column(evaluation, one[0], queries) if one else None for one in alone),
-            tuple(_too_short(evaluation, measure) for measure in measures),
-            tuple(bool(one) and _alike([evaluation], one[0], labels) for one in alone),
+            counts=tuple(unjudged_counts(evaluation, measure.cutoff, queries) for measure in measures),
+            judged=tuple(_column(evaluation, one[0], queries) if one else None for one in alone),
+            short=tuple(_too_short(evaluation, measure) for measure in measures),
+            alike=tuple(bool(one) and _alike([evaluation], one[0], labels) for one in alone),
         )
 
     @cached_property

@@ -56,7 +56,7 @@ def shrinking(side: Places, own: BoolArray, gain: FloatArray, n_queries: int) ->
     return factor
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Reach:
     """Possible contribution of the unjudged documents of two runs to their difference, query by query, under one measure.
 

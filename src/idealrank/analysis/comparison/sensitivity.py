@@ -133,7 +133,7 @@ def _turning(difference: Callable[[float], float], mean: float) -> float | None:
     return high
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Expected:
     """Expected differences of each query if shares of both runs' own documents were relevant.
 
@@ -152,12 +152,12 @@ class _Expected:
     def of(cls, reach: Reach, differences: FloatArray) -> "_Expected":
         linear = reach.a.linear
         return cls(
-            reach,
-            differences,
-            reach.moved(1.0, 0.0) if linear else None,
-            reach.moved(0.0, 1.0) if linear else None,
-            _Factor.of(reach.a, reach.own_a, reach),
-            _Factor.of(reach.b, reach.own_b, reach),
+            reach=reach,
+            judged=differences,
+            added_a=reach.moved(1.0, 0.0) if linear else None,
+            added_b=reach.moved(0.0, 1.0) if linear else None,
+            factor_a=_Factor.of(reach.a, reach.own_a, reach),
+            factor_b=_Factor.of(reach.b, reach.own_b, reach),
         )
 
     def differences(self, share_a: float, share_b: float) -> FloatArray:
@@ -179,7 +179,7 @@ def _expectations(factor: "_Factor | None", share: float) -> tuple[FloatArray, F
     return factor.expectations(share)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Factor:
     """Factor of the values of each query if m of a run's own unlabelled documents were relevant.
 
@@ -222,10 +222,10 @@ class _Factor:
             if ideals is None:
                 return None
             if most > _MANY:
-                return cls(side, n_own, None, reach.n_queries)
+                return cls(side=side, n_own=n_own, by_number=None, n_queries=reach.n_queries)
         start = np.where(ideals[:, :1] > 0, ideals[:, :1], ideals[:, 1:2])
         by_number = np.divide(start, ideals, out=np.ones_like(ideals), where=ideals > 0)
-        return cls(side, n_own, by_number, reach.n_queries)
+        return cls(side=side, n_own=n_own, by_number=by_number, n_queries=reach.n_queries)
 
     def expectations(self, share: float) -> tuple[FloatArray, FloatArray]:
         """Expected factor of each query, and of the factor times m/n; m is binomial."""

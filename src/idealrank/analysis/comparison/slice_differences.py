@@ -258,7 +258,7 @@ def slices(
         raise InputError(f"no query has a value in both runs ({len(values_a)} and {len(values_b)} queries); do the query ids match?")
     first, second = (_table([values[query] for query in queries]) for values in (values_a, values_b))
     seed = seed_from(rng, [first, second])
-    plan = Plan(test, level, None, n_resamples, seed, threads=threads)
+    plan = Plan(test=test, level=level, margin=None, n_resamples=n_resamples, seed=seed, threads=threads)
     membership = Membership.of(queries, categories)
     return sliced([(first, second)], [direction], membership, design_by_query(queries, weights, clusters, test), plan)[0][0]
 

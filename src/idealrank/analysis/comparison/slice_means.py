@@ -13,7 +13,7 @@ from idealrank.data.interchange import frame_of
 from idealrank.evaluation.evaluate import Evaluation
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SliceMeans:
     """Means of one run on slices of the queries; made by `Evaluation.by`.
 
@@ -116,4 +116,4 @@ def slice_means(
         means, scored = part.mean(), part.scored.sum(axis=0).tolist()
         others = {text: RunMean(means[text], (math.nan, math.nan), n) for text, n in zip(means, scored, strict=True)}
         slices[name], sizes[name] = {text: averaged.get(text, other) for text, other in others.items()}, len(part.queries)
-    return SliceMeans(evaluation.name, slices, sizes, membership.counts(), level)
+    return SliceMeans(run=evaluation.name, slices=slices, queries=sizes, counts=membership.counts(), level=level)

@@ -40,7 +40,7 @@ class RunMean:
     n: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Groups:
     """Groups of runs that one measure cannot distinguish; see `Comparison.groups`.
 
@@ -126,11 +126,11 @@ def groups_of(
     order = [names[number] for number in np.argsort(-good, kind="stable").tolist()]
     better = {(b, a) if verdict == "better" else (a, b) for a, b, verdict in verdicts if verdict in ("better", "worse")}
     return Groups(
-        measure,
-        {run: found.texts[place[run]] for run in order},
-        tuple(tuple(names[number] for number in group) for group in found.groups),
-        tuple(names[number] for number in found.top),
-        {run: tuple(other for other in order if (run, other) in better) for run in order},
+        measure=measure,
+        letters={run: found.texts[place[run]] for run in order},
+        members=tuple(tuple(names[number] for number in group) for group in found.groups),
+        top=tuple(names[number] for number in found.top),
+        better_than={run: tuple(other for other in order if (run, other) in better) for run in order},
     )
 
 

@@ -16,7 +16,7 @@ from idealrank.measures.ranks import tied_ranks
 from idealrank.measures.terms import Quotient, RelevantGroups, Terms
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Account:
     """A value taken apart.
 
@@ -54,7 +54,7 @@ class Account:
     ideal_dcg: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ideal:
     """The ideal list: document ids, grades as judged, gains, weights and shares of the ideal DCG, by rank."""
 
@@ -253,4 +253,11 @@ def ideal_of(measure: Measure, listed: QueryList) -> Ideal | None:
     terms = _term_of(measure)(gains, weights)
     total = float(terms.sum())
     documents = [listed.qrel_documents[row] for row in rows]
-    return Ideal(documents, rank, listed.qrels.grades[rows], gains, weights, terms / total if total else np.zeros(rank.size))
+    return Ideal(
+        documents=documents,
+        rank=rank,
+        grades=listed.qrels.grades[rows],
+        gains=gains,
+        weights=weights,
+        contributions=terms / total if total else np.zeros(rank.size),
+    )

@@ -24,7 +24,7 @@ class HitsOfQuery(NamedTuple):
     columns: tuple[list[int], list[int], list[float], list[float | None]]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ListedHits:
     """Judged documents of every list, in the order of the lists.
 
@@ -110,6 +110,6 @@ def list_hits(judged: Judged, measure: Measure, alignment: Alignment) -> ListedH
     if alignment.ties in ("best", "worst") or alignment.unjudged == "skipped" or alignment.duplicates == "twice":
         return None
     if not measure.is_explained:
-        return ListedHits(judged, qrels, top, None)
+        return ListedHits(judged=judged, qrels=qrels, top=top, added=None)
     added = contributions_of_hits(measure, judged)
-    return None if added is None else ListedHits(judged, qrels, top, added)
+    return None if added is None else ListedHits(judged=judged, qrels=qrels, top=top, added=added)

@@ -19,7 +19,7 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray, decode_id, enc
 from idealrank.errors import InputError, near_ids
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class QueryList:
     """A list in its order, and the judgments of its query.
 
@@ -94,7 +94,14 @@ class QueryList:
     def hits(self) -> Hits:
         """The whole list as hits, unjudged documents with grade 0 among them."""
         rank = np.arange(1, len(self.documents) + 1)
-        return Hits(np.zeros(rank.size, np.int64), rank, self.by_row(self.graded.grades), None, self.first, self.last)
+        return Hits(
+            query=np.zeros(rank.size, np.int64),
+            rank=rank,
+            grade=self.by_row(self.graded.grades),
+            document=None,
+            tie_first=self.first,
+            tie_last=self.last,
+        )
 
     def reordered(self, order: IntArray) -> "QueryList":
         """The list in another order of its documents inside tie groups."""

@@ -370,7 +370,7 @@ class _Place(NamedTuple):
     column: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Case:
     """Sides of a gate, and the rule."""
 

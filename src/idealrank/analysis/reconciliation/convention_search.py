@@ -46,7 +46,7 @@ _TOLD_QUERIES = 3
 _PLAUSIBLE: tuple[Found, ...] = ("preset", "one switch", "other cutoff")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Hit:
     """A candidate whose number was compared with the stated one."""
 
@@ -143,7 +143,9 @@ class Assembly:
     def _differences(self, candidate: Candidate, measure: Measure) -> tuple[SwitchDifference, ...]:
         acting, current = self._differing(candidate, measure), dict(self._trials.signature(self._current, measure))
         return tuple(
-            SwitchDifference(switch, current[switch], here, switch in acting and self._acts(candidate, measure, switch))
+            SwitchDifference(
+                switch=switch, current=current[switch], here=here, acts=switch in acting and self._acts(candidate, measure, switch)
+            )
             for switch, here in self._trials.signature(candidate, measure)
             if here != current[switch]
         )
@@ -402,7 +404,10 @@ class Search:
             for place in near.tolist():
                 query, value = self._trials.queries[place], float(outcome.values[place])
                 if not any(hit.query == query and math.isclose(hit.value, value, abs_tol=1e-12) for hit in self._hits):
-                    self._compare(Hit(candidate, names, self._measure, "one query", value, query), self._readings)
+                    self._compare(
+                        Hit(candidate=candidate, names=names, measure=self._measure, found="one query", value=value, query=query),
+                        self._readings,
+                    )
 
     def _look(self, candidate: Candidate, measure: Measure, found: Found, *, names: tuple[str, ...] = ()) -> None:
         """Measure under a candidate, and compare; changed switches are told only if they make other values than what is told already."""
@@ -415,8 +420,8 @@ class Search:
         if isinstance(outcome, Refusal) or math.isnan(outcome.value):
             return
         self._numbers.add(round(outcome.value, 12))
-        if not (changed and self._is_told(Hit(candidate, names, measure, found, outcome.value))):
-            self._compare(Hit(candidate, names, measure, found, outcome.value), self._readings)
+        if not (changed and self._is_told(Hit(candidate=candidate, names=names, measure=measure, found=found, value=outcome.value))):
+            self._compare(Hit(candidate=candidate, names=names, measure=measure, found=found, value=outcome.value), self._readings)
 
     def _is_told(self, trial: Hit) -> bool:
         """Return whether a convention found already gives every query the same value."""
@@ -469,7 +474,7 @@ class Search:
                 low, high = (
                     float((np.where(deciding, end.values, stable.values) * stable.weight)[stable.counted].sum()) for end in (worst, best)
                 )
-                told.append(UnstableTies(names, length, int(deciding.sum()), low, high))
+                told.append(UnstableTies(conventions=names, unstable_from=length, queries=int(deciding.sum()), low=low, high=high))
         return tuple(told)
 
     def _refused(self) -> tuple[RefusedBy, ...]:

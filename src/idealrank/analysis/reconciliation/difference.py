@@ -32,7 +32,7 @@ class QueryPart:
     part: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SplitPart:
     """Contribution of one switch, or of a few that only act together.
 
@@ -74,7 +74,7 @@ class SplitPart:
         return "; ".join(difference_phrase(switch, after, before) for switch, after, before in sides)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ConventionChange:
     """A query under both conventions.
 
@@ -97,7 +97,7 @@ class ConventionChange:
     mostly: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DifferenceSplit:
     """Difference between the values of two conventions, split by switch.
 
@@ -255,7 +255,7 @@ class _RefusedError(Exception):
     """A combination of the two conventions gives no number; its text is the combination."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Worth:
     """Contribution of one player: on average, first, last, minimum, maximum, by query; and whether any query changes."""
 

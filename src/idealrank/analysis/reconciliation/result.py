@@ -38,7 +38,7 @@ def read_as(value: float, reading: Reading) -> float:
     return 1 - value if reading == "one minus" else value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Stated:
     """A number with its digits.
 
@@ -89,7 +89,7 @@ class Stated:
             hint = "; a decimal point, not a comma" if "," in text else ""
             raise OptionError(f"value {text!r}: expected a number such as 0.8145 or 81.45%{hint}")
         exponent = int(number.as_tuple().exponent)
-        return cls(text, float(number), 10.0 ** max(exponent, _FINEST), text.endswith("%"))
+        return cls(text=text, number=float(number), unit=10.0 ** max(exponent, _FINEST), percent=text.endswith("%"))
 
     @property
     def decimals(self) -> int:
@@ -159,7 +159,7 @@ _FITS = {
 _OTHERS = "weights of queries or items, a rel= threshold, a run cut short"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SwitchDifference:
     """A switch in which a convention differs from the current one.
 
@@ -180,7 +180,7 @@ class SwitchDifference:
         return difference_phrase(self.switch, self.here, self.current)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Match:
     """A convention, and the number it gives.
 
@@ -285,7 +285,7 @@ class RefusedBy:
     reason: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class UnstableTies:
     """A number that depends on the order in which a tool's unstable sort leaves equal scores.
 
@@ -308,7 +308,7 @@ class UnstableTies:
     high: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Reconciliation:
     """Conventions under which a run has a stated value.
 

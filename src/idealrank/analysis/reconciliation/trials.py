@@ -101,7 +101,7 @@ class Refusal:
     switch: str = ""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
     """Values under one convention.
 
@@ -237,7 +237,7 @@ class Trials:
         places = self._places(judged)[scored]
         values, mask = np.zeros(self.n_queries), np.zeros(self.n_queries, bool)
         values[places], mask[places] = counted, True
-        return Outcome(value, values, mask, weight)
+        return Outcome(value=value, values=values, counted=mask, weight=weight)
 
     def _aligned(self, alignment: Alignment) -> Judged | Refusal:
         self.work += self._align_work

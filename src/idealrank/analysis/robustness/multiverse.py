@@ -238,12 +238,18 @@ def robust(
     def adapted(one: Convention) -> Convention:
         return Convention.of(one, ties=ties_for(readings.some, one.alignment.ties))
 
-    asked = ComparisonRequest(_fit(parsed), adapted(Convention.of(convention)), readings.grades, default_measures(tables), arrays=False)
+    asked = ComparisonRequest(
+        measure=_fit(parsed),
+        convention=adapted(Convention.of(convention)),
+        grades=readings.grades,
+        others=default_measures(tables),
+        arrays=False,
+    )
     names = distinct([run_a.name, run_b.name])
     runs = (run_a, run_b)  # each is ranked in many ways
     run_a, run_b = in_order(lambda place: in_memory_where_distinct(runs[place]), len(runs), threads)
     sides = [RunValues(name, Sweep.of_run(readings, run, threads=threads)) for run, name in zip((run_a, run_b), names, strict=True)]
-    found = _Study(sides[0], sides[1], asked, adapted, way or VariantTest(), tell).robustness(variants, pairs)
+    found = _Study(a=sides[0], b=sides[1], asked=asked, adapted=adapted, way=way or VariantTest(), tell=tell).robustness(variants, pairs)
     return _as_far_as_judged(found, parsed, readings, (run_a, run_b), way or VariantTest())
 
 
@@ -301,9 +307,15 @@ def robust_lists(
 
     threads = (way or VariantTest()).threads or 0
     grades = [float(grade) for grade in np.unique(lists_a.labels)]
-    asked = ComparisonRequest(_fit(parse_run_measure(measure)), array_convention(convention), grades, default_measures(), arrays=True)
+    asked = ComparisonRequest(
+        measure=_fit(parse_run_measure(measure)),
+        convention=array_convention(convention),
+        grades=grades,
+        others=default_measures(),
+        arrays=True,
+    )
     sides = [RunValues(name, Sweep.of_lists(lists, threads=threads)) for lists, name in ((lists_a, "A"), (lists_b, "B"))]
-    found = _Study(sides[0], sides[1], asked, adapted, way or VariantTest(), tell).robustness(variants, pairs)
+    found = _Study(a=sides[0], b=sides[1], asked=asked, adapted=adapted, way=way or VariantTest(), tell=tell).robustness(variants, pairs)
     for caution in found.cautions:
         warn(caution)
     return found
@@ -323,7 +335,7 @@ class _Tried(NamedTuple):
     reason: str = ""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Study:
     """Both runs, what was asked, and how it is tested."""
 
@@ -489,7 +501,7 @@ def _variant(
     )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Grid:
     """Values of both runs, a row for each query of any alternative and a column for each alternative; NaN where a query does not count."""
 
@@ -511,7 +523,7 @@ class _Grid:
                 rows = rows_of[id(side.queries)]
                 matrix[rows, number] = side.values
                 known[rows, number] = True
-        return cls(list(place), values[0], values[1], known)
+        return cls(queries=list(place), a=values[0], b=values[1], known=known)
 
     @cached_property
     def counted(self) -> BoolArray:

@@ -28,7 +28,7 @@ GROUPS: tuple[str, ...] = (*CHANGED, MEASURE, PRESET)
 Change = tuple[str, object]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Alternative:
     """One way to compute: a change of the comparison that was asked for, and what it comes to.
 
@@ -73,12 +73,19 @@ class Alternative:
         options: dict[str, Any] = {name: value for name, value in changes if name not in ALIGNMENT}
         lacking = [name for name in options if not has_option(measure, name)]
         if lacking:
-            return cls(group, text, None, new, tuple(changes), f"{measure.name} has no option {lacking[0]}")
+            return cls(
+                group=group,
+                text=text,
+                measure=None,
+                convention=new,
+                changes=tuple(changes),
+                reason=f"{measure.name} has no option {lacking[0]}",
+            )
         try:
             changed = replace(measure.under(convention), **options)
         except OptionError as error:
-            return cls(group, text, None, new, tuple(changes), str(error))
-        return cls(group, text, changed, new, tuple(changes))
+            return cls(group=group, text=text, measure=None, convention=new, changes=tuple(changes), reason=str(error))
+        return cls(group=group, text=text, measure=changed, convention=new, changes=tuple(changes))
 
 
 def has_option(measure: Measure, name: str) -> bool:
@@ -96,7 +103,7 @@ def has_option(measure: Measure, name: str) -> bool:
     return name in known and (name not in SWITCHES or name in measure.from_convention)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ComparisonRequest:
     """Requested comparison, and facts about the data that determine its variants.
 
@@ -116,7 +123,7 @@ class ComparisonRequest:
     Examples
     --------
     >>> from idealrank.measures.binary import AP
-    >>> asked = ComparisonRequest(AP(), Convention.of("standard"), [0.0, 1.0, 2.0], ["RR"], arrays=False)
+    >>> asked = ComparisonRequest(measure=AP(), convention=Convention.of("standard"), grades=[0.0, 1.0, 2.0], others=["RR"], arrays=False)
     >>> [one.text for one in asked.alternatives(["rel", "missing", "measure"])]
     ['rel=2', 'missing=left-out', 'RR']
     """
@@ -130,7 +137,7 @@ class ComparisonRequest:
     @property
     def reference(self) -> Alternative:
         """No change."""
-        return Alternative("", AS_ASKED, self.measure.under(self.convention), self.convention)
+        return Alternative(group="", text=AS_ASKED, measure=self.measure.under(self.convention), convention=self.convention)
 
     def lacking(self) -> dict[str, str]:
         """Groups that mean nothing here, with the reason."""
@@ -200,11 +207,11 @@ class ComparisonRequest:
 
     def _of_measure(self, text: str) -> Alternative:
         measure = parse_run_measure(text)
-        return Alternative(MEASURE, str(measure), measure.under(self.convention), self.convention)
+        return Alternative(group=MEASURE, text=str(measure), measure=measure.under(self.convention), convention=self.convention)
 
     def _of_preset(self, name: str) -> Alternative:
         preset = PRESETS[name]
-        return Alternative(PRESET, name, self.measure.under(preset), preset)
+        return Alternative(group=PRESET, text=name, measure=self.measure.under(preset), convention=preset)
 
     def taken_apart(self, one: Alternative) -> list[Alternative]:
         """The switches in which a convention differs from the reference, each as a change of its own.
@@ -230,7 +237,7 @@ class ComparisonRequest:
         base = parts[0].strip().lower()
         if base in PRESETS:
             convention = Convention.of(text)
-            return Alternative(PRESET, convention.name, self.measure.under(convention), convention)
+            return Alternative(group=PRESET, text=convention.name, measure=self.measure.under(convention), convention=convention)
         try:
             return self._of_measure(text)
         except OptionError as error:
@@ -264,7 +271,7 @@ def joined(one: Alternative, other: Alternative, asked: ComparisonRequest) -> Al
     Examples
     --------
     >>> from idealrank.measures.binary import AP
-    >>> asked = ComparisonRequest(AP(), Convention.of("standard"), [0.0, 1.0, 2.0], [], arrays=False)
+    >>> asked = ComparisonRequest(measure=AP(), convention=Convention.of("standard"), grades=[0.0, 1.0, 2.0], others=[], arrays=False)
     >>> joined(*asked.alternatives(["rel=2", "missing=left-out"]), asked).text
     'rel=2,missing=left-out'
     """

@@ -111,7 +111,7 @@ class Setting:
         return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in found.items()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Choosing:
     """Method of the choice, complete enough to repeat it.
 
@@ -153,7 +153,7 @@ class Choosing:
     version: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Choice:
     """Comparison of discounts and cutoffs on given runs; made by `choose`. It never shows which run is better.
 

@@ -84,7 +84,7 @@ def grade(
     checked = inputs.checked(rows)
     sessions = checked.sessions
     if actions_text:
-        found = ActionGrades(rows, checked, actions_text, dwell_text).graded(least)
+        found = ActionGrades(rows=rows, checked=checked, actions_text=actions_text, dwell_text=dwell_text).graded(least)
         how: dict[str, Any] = {"actions": actions_text, **({"dwell": dwell_text} if dwell_text else {})}
     else:
         model = None
@@ -118,7 +118,7 @@ def _refuse_both(context: click.Context, *names: str) -> None:
             raise OptionError(f"--actions and --{name.removesuffix('_name').removesuffix('_text')}: expected one of them, not both")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ActionGrades:
     """Rows with actions, and the tables that grade them."""
 

@@ -62,7 +62,7 @@ method: Decorator = click.option(
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LogInput:
     """A click log and how it is read.
 
@@ -83,7 +83,7 @@ class LogInput:
 
     Examples
     --------
-    >>> LogInput("log.csv").paths
+    >>> LogInput(path="log.csv").paths
     ('log.csv',)
     """
 
@@ -143,7 +143,14 @@ def log_input(command: Callable[..., Any]) -> Callable[..., Any]:
         redaction = b"" if redact else None
         if key_path is not None:
             redaction = _key(key_path)
-        inputs = LogInput(log, columns_text, events_path, click_actions, most_lists, redaction)
+        inputs = LogInput(
+            path=log,
+            columns_text=columns_text,
+            events_path=events_path,
+            click_actions=click_actions,
+            most_lists=most_lists,
+            redaction=redaction,
+        )
         options.refuse_to_replace(others.get("output_path"), (*inputs.paths, key_path))
         return command(*args, inputs=inputs, **others)
 

@@ -194,7 +194,17 @@ def evaluate(
     results.check(given.paths, {"-o": output_path})
     names, watch = input_options.run_names(runs), Watch()
     judgments = watch.run("judgments", lambda _: inputs.open_judgments(qrels, kind, convention))
-    parts = RunsInParts.of(memory_text, inputs, watch, judgments, measures, convention, threads, output_path, runs)
+    parts = RunsInParts.of(
+        memory_text,
+        output_path,
+        runs,
+        inputs=inputs,
+        watch=watch,
+        judgments=judgments,
+        measures=measures,
+        convention=convention,
+        threads=threads,
+    )
 
     def evaluate_one(path: str, name: str) -> Evaluation:
         def work(progress: Progress) -> Evaluation:

@@ -41,13 +41,13 @@ to failing. Evaluations of commits of this git repository are in the order of th
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FailureRule:
     """Rule for a failing value, and the action to take.
 
     Examples
     --------
-    >>> FailureRule(None, None, "q7", bisect=False, exit_code=False).rule(1).text
+    >>> FailureRule(below=None, drop=None, query="q7", bisect=False, exit_code=False).rule(1).text
     '0.1 or more below the best before'
     """
 
@@ -144,7 +144,7 @@ def history(
     Each value comes with its change from the previous value of the same run. A bar separates values of other judgments or another
     convention, which cannot be compared. With --query, the table shows one query, and when it regressed.
     """
-    asked = FailureRule(below, drop, query, bisect, exit_code, repository)
+    asked = FailureRule(below=below, drop=drop, query=query, bisect=bisect, exit_code=exit_code, repository=repository)
     if bisect and exit_code:
         raise OptionError("found --bisect and --exit-code, expected one of them")
     if below is not None and drop is not None:

@@ -87,7 +87,7 @@ class _Shown(Protocol):
     def rows(self) -> "Iterable[Row]": ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Evaluated:
     """An evaluation."""
 
@@ -175,7 +175,9 @@ def _found(store: "Store", entry: "Entry", *, per_query: bool, intervals: bool) 
     if entry.kind == "evaluation":
         kept = store.evaluation(entry.id)
         try:
-            return _Evaluated(store, kept, kept.evaluation, per_query, _means(kept.evaluation) if intervals else [])
+            return _Evaluated(
+                store=store, kept=kept, evaluation=kept.evaluation, per_query=per_query, means=_means(kept.evaluation) if intervals else []
+            )
         except OptionError as error:
             return _Means(kept, error)
     if per_query or intervals:

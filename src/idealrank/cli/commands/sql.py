@@ -40,10 +40,10 @@ def _table(answer: "Answer") -> list[str]:
 
     numeric = [all(_is_number(row[place]) for row in answer.rows) for place in range(len(answer.columns))]
     columns: list[Column[Any]] = [
-        Column(name, "number" if number else "text") for name, number in zip(answer.columns, numeric, strict=True)
+        Column(title=name, kind="number" if number else "text") for name, number in zip(answer.columns, numeric, strict=True)
     ]
     rows = [[Cell(_text(value)) for value in row] for row in answer.rows]
-    return [as_text(Table(columns, rows), 1 << 16), f"({len(rows):,} row{'s' * (len(rows) != 1)})\n"]
+    return [as_text(Table(columns=columns, rows=rows), 1 << 16), f"({len(rows):,} row{'s' * (len(rows) != 1)})\n"]
 
 
 def _is_number(value: Any) -> bool:

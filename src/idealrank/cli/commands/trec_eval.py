@@ -83,7 +83,7 @@ def _column(name: str, parameter: str, request: Request, grades: Iterable[float]
         measure = replace(measure, rel=float(request.level))  # type: ignore[call-arg]
     # With -c, trec_eval sums up the relevant documents of all judged queries, and counts every grade above 0 there, whatever -l.
     whole = parse_measure("num_rel") if name == "num_rel" and request.complete and request.level != 1 else None
-    return TrecColumn(NAMES[name].printed(parameter), measure, whole, _made_up(name, parameter))
+    return TrecColumn(name=NAMES[name].printed(parameter), measure=measure, summary=whole, made_up=_made_up(name, parameter))
 
 
 def _made_up(name: str, parameter: str) -> float | str | None:

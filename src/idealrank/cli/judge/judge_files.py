@@ -13,7 +13,7 @@ from idealrank.errors import OptionError, shown
 from idealrank.judging import ScaleTable
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgeFiles:
     """Files of a command that holds judges against a human.
 
@@ -67,7 +67,7 @@ class JudgeFiles:
         stray = next((name for name in found if name not in {"human", *named}), None)
         if stray is not None:
             raise OptionError(f"--table {shown(stray)}: expected the name of a judge, or human: {', '.join(named)}")
-        return cls(qrels, named, dict(zip(input_options.run_names(runs), runs, strict=True)), found, inputs)
+        return cls(qrels=qrels, judges=named, runs=dict(zip(input_options.run_names(runs), runs, strict=True)), tables=found, inputs=inputs)
 
     def read(self, convention: Convention, watch: Watch) -> tuple[Qrels, dict[str, Qrels], dict[str, Run]]:
         """Read the judgments of the human, of each judge, and the runs."""

@@ -90,7 +90,14 @@ def ab(
         raise OptionError("-m: found no --qrels, expected judgments of the queries of the log")
     how |= {"n_resamples": resamples, "rng": seed}
     if of_log:
-        lists = CohortLog(rows, given, qrels_path, qrels_columns_text, measure_texts, convention_text)
+        lists = CohortLog(
+            path=rows,
+            columns=given,
+            qrels_path=qrels_path,
+            qrels_columns_text=qrels_columns_text,
+            measure_texts=measure_texts,
+            convention_text=convention_text,
+        )
         _OF_LOG.write(layout, output_path, lists.effects(how))
         return
     found = Watch().run("rows", lambda _: read_columns(rows, EXPERIMENT, columns=given, tell=_note))
@@ -106,7 +113,7 @@ def ab(
     _FORMATS.write(layout, output_path, effect, trend)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CohortLog:
     """The click log of an A/B test, and the judgments that measure its lists.
 
@@ -127,7 +134,7 @@ class CohortLog:
 
     Examples
     --------
-    >>> CohortLog("log.csv").qrels_path is None
+    >>> CohortLog(path="log.csv").qrels_path is None
     True
     """
 
@@ -143,7 +150,7 @@ class CohortLog:
         watch, convention = Watch(), options.parse_convention(self.convention_text)
         measures = options.parse_measure_texts(self.measure_texts or (DEFAULT_MEASURES[0],))
         rows = watch.run("click log", lambda _: read_log(self.path, columns=self.columns, cohorts=True, tell=_note))
-        found = LogInput(self.path).checked(rows)
+        found = LogInput(path=self.path).checked(rows)
         qrels = None
         if self.qrels_path is not None:
             path, inputs = self.qrels_path, Inputs(qrels_columns_text=self.qrels_columns_text)

@@ -105,7 +105,7 @@ def curves_of(
 
     Examples
     --------
-    >>> mine = RankedCollection(np.array([1.0, 0.0]), {"mine": np.array([0.2, 0.9])}, np.array([0, 2]))
+    >>> mine = RankedCollection(grades=np.array([1.0, 0.0]), scores={"mine": np.array([0.2, 0.9])}, offsets=np.array([0, 2]))
     >>> ((figure, curves),) = curves_of(mine, [FIGURES[2]], "Data: two documents.")
     >>> curves.means["mine"]
     array([1.        , 0.70710678])
@@ -122,7 +122,12 @@ def curves_of(
         grown = growing_ndcg(labels, collection.rows(scores), measures=measures, progress=told)
         means[name], sizes = grown.mean(), grown.sizes
     return [
-        (figure, SimulatedMeans(sizes, {name: rows[row] for name, rows in means.items()}, collection.n_queries, source))
+        (
+            figure,
+            SimulatedMeans(
+                sizes=sizes, means={name: rows[row] for name, rows in means.items()}, queries=collection.n_queries, source=source
+            ),
+        )
         for row, figure in enumerate(figures)
     ]
 

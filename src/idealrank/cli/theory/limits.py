@@ -5,6 +5,7 @@ A ranker may come from files: what its run says of the documents that were judge
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import click
@@ -223,7 +224,7 @@ class Typed:
         return [Ended(value) for value in pseudo_expectation(self.model, sizes, *pair).tolist()]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Estimated:
     """A ranker known by its labelled lists."""
 
@@ -237,7 +238,14 @@ class Estimated:
     def of(cls, qrels: str, run: str, inputs: input_options.Inputs, how: tuple[str, int, int], progress: Any) -> "Estimated":
         """Read the files and estimate."""
         lists = lists_of(qrels, run, inputs, progress)
-        return cls(estimate_ybar(lists.labels, lists.scores, lists.lengths, rel="graded"), input_options.run_names([run])[0], *how)
+        gain, resamples, seed = how
+        return cls(
+            estimate=estimate_ybar(lists.labels, lists.scores, lists.lengths, rel="graded"),
+            name=input_options.run_names([run])[0],
+            gain=gain,
+            resamples=resamples,
+            seed=seed,
+        )
 
     @property
     def model(self) -> RelevanceModel:
@@ -263,8 +271,13 @@ class Estimated:
 
 def _row(ranker: _Ranker, pair: model_options.Pair, sizes: Sequence[int]) -> LimitRow:
     discount, cutoff = pair
-    names = (model_options.measure_text(pair), discount, cutoff_text(cutoff).removeprefix("@"))
-    means = tuple(_means(ranker, sizes, pair))
+    row = partial(
+        LimitRow,
+        measure=model_options.measure_text(pair),
+        discount=discount,
+        cutoff=cutoff_text(cutoff).removeprefix("@"),
+        means=tuple(_means(ranker, sizes, pair)),
+    )
     try:
         told = limit(ranker.model, discount=discount, cutoff=cutoff)
     except OptionError:
@@ -273,9 +286,9 @@ def _row(ranker: _Ranker, pair: model_options.Pair, sizes: Sequence[int]) -> Lim
             raise
         certain = ranker.model.at_top / ranker.model.gains[0]
         if isinstance(ranker, Typed) and certain in {0.0, 1.0}:
-            return LimitRow(*names, Ended(certain), f"not {verdict.theorem}", None, _CERTAIN, means)
-        return LimitRow(*names, None, verdict.theorem, None, verdict.reason, means)
-    return LimitRow(*names, ranker.limit(pair), told.theorem, told, "", means)
+            return row(limit=Ended(certain), theorem=f"not {verdict.theorem}", told=None, why_not=_CERTAIN)
+        return row(limit=None, theorem=verdict.theorem, told=None, why_not=verdict.reason)
+    return row(limit=ranker.limit(pair), theorem=told.theorem, told=told, why_not="")
 
 
 def _means(ranker: _Ranker, sizes: Sequence[int], pair: model_options.Pair) -> list[Ended | None]:

@@ -48,7 +48,7 @@ _ROWS = 1 << 14  # of a Parquet file at a time
 _TEXT = 1 << 30  # letters of a text: none is cut
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Conversion:
     """Report of a conversion: formats, counts and losses.
 
@@ -69,7 +69,17 @@ class Conversion:
 
     Examples
     --------
-    >>> conversion = Conversion("a.csv", "a.qrels", "csv", "trec", "judgments", 3, 2, 1, (Loss("unjudged", 1),))
+    >>> conversion = Conversion(
+    ...     source="a.csv",
+    ...     target="a.qrels",
+    ...     source_format="csv",
+    ...     target_format="trec",
+    ...     content="judgments",
+    ...     n_read=3,
+    ...     n_written=2,
+    ...     n_queries=1,
+    ...     losses=(Loss("unjudged", 1),),
+    ... )
     >>> conversion.is_lossless
     False
     """
@@ -90,7 +100,7 @@ class Conversion:
         return not self.losses
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ConversionOptions:
     """Options of a conversion.
 

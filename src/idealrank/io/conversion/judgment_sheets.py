@@ -72,10 +72,10 @@ def judgment_sheet(source: Source, kind: str, options: SheetOptions, notes: Note
     read = _SHEETS.get(kind, _plain)
     if (kind == "jsonl" and _is_nested_line(source)) or (kind == "json" and not _has_records(source, options.columns)):
         read = _plain
-    return read(_Reading(source, kind, options, notes))
+    return read(_Reading(source=source, kind=kind, options=options, notes=notes))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Reading:
     """Arguments of a reader."""
 
@@ -90,7 +90,7 @@ def _plain(one: _Reading) -> JudgmentSheet:
     parts = read_part(one.source, "qrels", one.kind, one.options.columns, one.notes, refuse)  # type: ignore[arg-type]
     empty = empty_queries(parts)
     left = {"empty_queries": empty} if empty else {}
-    return JudgmentSheet(rows_of_qrels(to_qrels([parts], [one.source.path], "error")), left=left)
+    return JudgmentSheet(rows=rows_of_qrels(to_qrels([parts], [one.source.path], "error")), left=left)
 
 
 def empty_queries(parts: Rows | Blocks) -> list[str]:
@@ -141,7 +141,7 @@ def _trec(one: _Reading) -> JudgmentSheet:
         left["iterations"] = iterations
     if qrels.counters["comments"]:
         left["comments"] = [""] * qrels.counters["comments"]
-    return JudgmentSheet(rows_of_qrels(qrels), left=left)
+    return JudgmentSheet(rows=rows_of_qrels(qrels), left=left)
 
 
 def _second(line: bytes) -> bytes:
@@ -155,7 +155,9 @@ def _second(line: bytes) -> bytes:
 
 def _fields(columns: Columns, labels: Mapping[str, float]) -> LabelStudioFields:
     named = dict(columns) if isinstance(columns, Mapping) else {}
-    return LabelStudioFields(named.get("query", ""), named.get("document", ""), named.get("grade", ""), labels)
+    return LabelStudioFields(
+        query=named.get("query", ""), document=named.get("document", ""), control=named.get("grade", ""), labels=labels
+    )
 
 
 def _table(one: _Reading) -> JudgmentSheet:

@@ -31,7 +31,7 @@ _UNITS = 1 << 10  # documents whose grades are combined at once
 _NUMBERED = "q"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgmentOptions:
     """Options of a conversion of judgments.
 
@@ -61,7 +61,7 @@ class JudgmentOptions:
     name: str = "judgments"
 
 
-@dataclass
+@dataclass(kw_only=True)
 class FittedRows:
     """Rows that a format can hold, and what was counted on the way; the counts are complete when the rows have been read.
 
@@ -127,7 +127,7 @@ class _Fitting:
         has_ids = not (sheet.texts_are_ids and target.query != "both") or options.number_queries
         texts = sheet.has_texts or options.documents is not None
         layout = RowLayout(
-            options.name,
+            name=options.name,
             assessors=target.assessors and sheet.has_assessors and options.assessors not in POLICIES,
             query_texts=target.query_texts and named and has_ids and not options.number_queries,
             texts=target.texts and texts,
@@ -135,7 +135,7 @@ class _Fitting:
             features=sheet.features if target.features else (),
             losses=losses,
         )
-        self._found = FittedRows(iter(()), layout)
+        self._found = FittedRows(rows=iter(()), layout=layout)
         self._ids: dict[str, str] = {}  # of each query, as it is written
         self._named: dict[str, str] = {}  # the query that has this name
 

@@ -36,7 +36,7 @@ class _Record(NamedTuple):
     place: Place
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Names:
     """Columns by role."""
 
@@ -180,7 +180,12 @@ def _sheet(
                 yield row
 
     return JudgmentSheet(
-        rows(), found.others, sorted(found.features.values()), bool(found.assessor), bool(found.query_text), bool(found.text)
+        rows=rows(),
+        columns=found.others,
+        features=sorted(found.features.values()),
+        has_assessors=bool(found.assessor),
+        has_query_texts=bool(found.query_text),
+        has_texts=bool(found.text),
     )
 
 
@@ -203,7 +208,14 @@ def _name_columns(names: Sequence[str], columns: Columns, path: str, notes: Note
     for name, number in features.items():
         if by_number.setdefault(number, name) != name:
             raise InputError(f"{path}: found columns {by_number[number]!r} and {name!r}, expected one column of feature {number}")
-    return _Names(chosen, assessor, query_text, text, features, tuple(name for name in rest if name not in features))
+    return _Names(
+        chosen=chosen,
+        assessor=assessor,
+        query_text=query_text,
+        text=text,
+        features=features,
+        others=tuple(name for name in rest if name not in features),
+    )
 
 
 def _row(record: _Record, names: _Names, complain: Complain) -> JudgmentRow | None:

@@ -32,7 +32,7 @@ _FORMULA = tuple("-=+@")
 _UBI = frozenset(("query_id", "query", "document", "judgment", "_source"))  # the last is the field of a hit that holds its record
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RowLayout:
     """Contents of the rows to be written.
 
@@ -59,7 +59,7 @@ class RowLayout:
     losses: LossCounter
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Target:
     """A format and what it holds.
 
@@ -194,7 +194,9 @@ def table_names(layout: RowLayout) -> list[str]:
 
     Examples
     --------
-    >>> table_names(RowLayout("a", True, False, False, ["note"], [7], LossCounter()))
+    >>> table_names(
+    ...     RowLayout(name="a", assessors=True, query_texts=False, texts=False, columns=["note"], features=[7], losses=LossCounter())
+    ... )
     ['query_id', 'doc_id', 'grade', 'assessor', 'note', 'feature_7']
     """
     is_there = (True, True, True, layout.assessors, layout.query_texts, layout.texts)
@@ -372,21 +374,30 @@ _records = partial(
     Target, assessors=True, query_texts=True, texts=True, columns=True, features=True, unjudged="on request", taken=_TABLE
 )  # fmt: skip
 TARGETS: Mapping[str, Target] = {
-    "trec": Target("TREC qrels", _trec, "word", "word", fractions="truncated"),
-    "qrels_jg": Target("TREC qrels with assessors", _judgment_groups, "word", "word", assessors=True, fractions="truncated"),
-    "beir": Target("BEIR's qrels", _beir, fractions="rounded"),
-    "csv": _records("CSV", _table(",")),
-    "tsv": _records("TSV", _table("\t")),
-    "json": Target("JSON", _nested),
-    "jsonl": _records("JSON lines", _json_lines),
-    "parquet": _records("Parquet", None),
-    "letor": Target("LETOR", _letor, "word", "word", query_texts=True, features=True),
-    "quepid": Target("Quepid's CSV", _quepid, "text", assessors=True, unjudged="kept"),
-    "rre": Target("RRE's ratings", _rre, "text"),
-    "opensearch": Target("a judgment list of OpenSearch", _opensearch, "text"),
-    "ubi": Target("judgments from User Behavior Insights", _ubi, "both", query_texts=True, columns=True, taken=_UBI),
-    "label-studio": Target(
-        "Label Studio's JSON", _label_studio, "both", assessors=True, query_texts=True, texts=True, columns=True, unjudged="kept"
+    "trec": Target(title="TREC qrels", write=_trec, query="word", document="word", fractions="truncated"),
+    "qrels_jg": Target(
+        title="TREC qrels with assessors", write=_judgment_groups, query="word", document="word", assessors=True, fractions="truncated"
     ),
-}  # fmt: skip
+    "beir": Target(title="BEIR's qrels", write=_beir, fractions="rounded"),
+    "csv": _records(title="CSV", write=_table(",")),
+    "tsv": _records(title="TSV", write=_table("\t")),
+    "json": Target(title="JSON", write=_nested),
+    "jsonl": _records(title="JSON lines", write=_json_lines),
+    "parquet": _records(title="Parquet", write=None),
+    "letor": Target(title="LETOR", write=_letor, query="word", document="word", query_texts=True, features=True),
+    "quepid": Target(title="Quepid's CSV", write=_quepid, query="text", assessors=True, unjudged="kept"),
+    "rre": Target(title="RRE's ratings", write=_rre, query="text"),
+    "opensearch": Target(title="a judgment list of OpenSearch", write=_opensearch, query="text"),
+    "ubi": Target(title="judgments from User Behavior Insights", write=_ubi, query="both", query_texts=True, columns=True, taken=_UBI),
+    "label-studio": Target(
+        title="Label Studio's JSON",
+        write=_label_studio,
+        query="both",
+        assessors=True,
+        query_texts=True,
+        texts=True,
+        columns=True,
+        unjudged="kept",
+    ),
+}
 """Formats of judgments by name; the table of what a format holds in the documentation is made of it."""

@@ -24,7 +24,7 @@ _MOST_FEATURES = 1 << 20
 _EXPECTED = "FEATURE:VALUE with a whole number from 0 and a number"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class FeatureRows:
     r"""Rows of a training file, the rows of a query together, in the order in which they stand in the file.
 

@@ -23,7 +23,7 @@ _PEOPLE, _MODEL = "people", "model"  # kinds of assessors, as tables of labels h
 _EXPECTED = "an array of tasks, as Label Studio's export JSON"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LabelStudioFields:
     """Names in a project.
 
@@ -124,7 +124,7 @@ def label_studio_kinds(source: Source, columns: Columns = None) -> Iterator[str]
 
 def _named(columns: Columns) -> LabelStudioFields:
     named = named_columns(columns, "qrels")
-    return LabelStudioFields(named.get("query", ""), named.get("document", ""), named.get("grade", ""))
+    return LabelStudioFields(query=named.get("query", ""), document=named.get("document", ""), control=named.get("grade", ""))
 
 
 class _Tasks:

@@ -29,7 +29,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _GROUP_ENDINGS = (".query", ".group")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LabelledItems:
     r"""The items of a LETOR file.
 
@@ -160,7 +160,9 @@ def read_labels(source: Source, group: AnyPath | None, notes: Notes, complain: C
         numbers: dict[bytes, int] = {}
         codes = np.array([numbers.setdefault(qid, len(numbers)) for qid in qids], np.int64)
         queries = [decode_id(qid) for qid in numbers]
-    return LabelledItems(source.path, np.array(labels, np.float64), codes, queries, np.array(lines, np.int64))
+    return LabelledItems(
+        path=source.path, labels=np.array(labels, np.float64), codes=codes, queries=queries, lines=np.array(lines, np.int64)
+    )
 
 
 def _codes_of_groups(source: Source, n: int, group: AnyPath | None, notes: Notes) -> tuple[IntArray, list[str]]:

@@ -145,10 +145,10 @@ def assessor_sheet(source: Source, notes: Notes, complain: Complain) -> Judgment
         JudgmentRow(decode_id(query), decode_id(document), level, decode_id(group), place=(source.path, line))
         for (query, group, document, _), level, line in zip(read.fields, read.levels, read.lines, strict=True)
     )
-    return JudgmentSheet((row for row in rows if pairs.is_new(row)), has_assessors=True)
+    return JudgmentSheet(rows=(row for row in rows if pairs.is_new(row)), has_assessors=True)
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Rows:
     """Rows read so far, column by column, with the place of each row."""
 
@@ -166,7 +166,7 @@ class _Rows:
         """The rows, without sub-groups."""
         document = self.columns.index("DOCUMENT")
         queries, groups, documents = ([row[place] for row in self.fields] for place in (0, 1, document))
-        return JudgmentRows(queries, groups, documents, np.array(self.levels, np.float64))
+        return JudgmentRows(queries=queries, groups=groups, documents=documents, levels=np.array(self.levels, np.float64))
 
     @property
     def subgroups(self) -> list[bytes]:
@@ -227,7 +227,7 @@ def _lines(data: Data) -> Sequence[bytes]:
 def _read(
     sources: Sequence[Source], columns: tuple[str, ...], hints: dict[int, tuple[str, str]], notes: Notes, complain: Complain
 ) -> _Rows:
-    rows = _Rows(columns, hints, [source.path for source in sources])
+    rows = _Rows(columns=columns, hints=hints, paths=[source.path for source in sources])
     for source in sources:
         rows.take(source, complain)
     where = ", ".join(rows.paths)

@@ -34,7 +34,7 @@ _FORMULA = tuple("-=+@")  # Quepid writes a blank before a query that begins so,
 _EXPECTED = "columns query, docid and rating, or query, docid and a column for each rater"
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Book:
     """Ratings by rater, row by row; a blank is None."""
 
@@ -129,7 +129,7 @@ def read_raters(sources: Sequence[Source], notes: Notes) -> AssessorQrels:
     def refuse_row(row: int, found: str, expected: str, hint: str) -> None:
         refuse(Complaint("row", cells[row][4], cells[row][5], found, expected, hint))
 
-    rows = JudgmentRows(queries, raters, documents, np.array(ratings, np.float64))  # type: ignore[arg-type]
+    rows = JudgmentRows(queries=queries, groups=raters, documents=documents, levels=np.array(ratings, np.float64))  # type: ignore[arg-type]
     return AssessorQrels.from_cells(rows, refuse_row, name=paths[0], paths=paths)  # type: ignore[arg-type]
 
 
@@ -183,8 +183,8 @@ def _read(source: Source, complain: Complain) -> _Book:
     rows = (pair for rows, lines in batches for pair in zip(rows, lines.tolist(), strict=True))
     if is_row_per_rating(names):
         query = simple.index(_QUERY_ID) if _QUERY_ID in simple else query  # two queries may have the same text
-        book = _Book(source.path, [_RATING])
-        take = _Taking(book, (query, document), [simple.index(_RATING)], len(names), complain)
+        book = _Book(path=source.path, raters=[_RATING])
+        take = _Taking(book=book, ids=(query, document), rated=[simple.index(_RATING)], width=len(names), complain=complain)
         return _read_ratings(take, simple, rows, None if text == query else text)
     rated = [place for place, name in enumerate(simple) if name == _RATING]
     rated = rated or [place for place in range(len(names)) if place not in (query, document)]
@@ -193,7 +193,7 @@ def _read(source: Source, complain: Complain) -> _Book:
         raise FileFormatError(
             source.path, int(first[0]), f"columns {', '.join(map(repr, names))}", _EXPECTED, "each rater once, with a name"
         )
-    take = _Taking(_Book(source.path, raters), (query, document), rated, len(names), complain)
+    take = _Taking(book=_Book(path=source.path, raters=raters), ids=(query, document), rated=rated, width=len(names), complain=complain)
     for row, line in rows:
         take(row, line)
     return take.book
@@ -247,10 +247,17 @@ class _Ratings:
         raters = list(self._raters)
         ratings = [[given[name][0] if name in given else None for name in raters] for given in self._given.values()]
         lines = [min(line for _, line in given.values()) for given in self._given.values()]
-        return _Book(path, raters, [query for query, _ in self._given], [document for _, document in self._given], ratings, lines)
+        return _Book(
+            path=path,
+            raters=raters,
+            queries=[query for query, _ in self._given],
+            documents=[document for _, document in self._given],
+            ratings=ratings,
+            lines=lines,
+        )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Taking:
     """Puts rows into a book."""
 

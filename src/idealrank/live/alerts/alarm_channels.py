@@ -103,13 +103,13 @@ class JsonLines:
         """Do nothing: a log forgets nothing."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Webhook:
     """POST of a JSON object; the header ``Idempotency-Key`` is the same at every attempt.
 
     Examples
     --------
-    >>> Webhook("hook", "https://example.org/hook", {}, str).url
+    >>> Webhook(name="hook", url="https://example.org/hook", headers={}, hide=str).url
     'https://example.org/hook'
     """
 
@@ -127,7 +127,7 @@ class Webhook:
         """Do nothing: a webhook gets changes only."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Alertmanager:
     """Alerts of the API v2 of Prometheus Alertmanager.
 
@@ -136,7 +136,7 @@ class Alertmanager:
 
     Examples
     --------
-    >>> Alertmanager("am", "http://127.0.0.1:9093", {}, 3600.0, str).hold
+    >>> Alertmanager(name="am", url="http://127.0.0.1:9093", headers={}, hold=3600.0, hide=str).hold
     3600.0
     """
 
@@ -272,9 +272,9 @@ def _channel(section: Section, every: float) -> Channel:
     filled = secrets.fill(dict(headers), section)
     load_extra("httpx", _WHAT, "monitor")
     if kind == "webhook":
-        return Webhook(name, url, filled, secrets.hide)
+        return Webhook(name=name, url=url, headers=filled, hide=secrets.hide)
     hold = section.amount("hold", max(4 * every, 300.0), least=1.0, most=1e9, unit="seconds")
-    return Alertmanager(name, url, filled, hold, secrets.hide)
+    return Alertmanager(name=name, url=url, headers=filled, hold=hold, hide=secrets.hide)
 
 
 def can_be_asked(url: str) -> bool:

@@ -16,7 +16,7 @@ from idealrank.live.backends.section_values import required
 from idealrank.live.http_requests import HttpAnswer, exchange, http_client
 
 
-@dataclass(eq=False)
+@dataclass(kw_only=True, eq=False)
 class _Waiting:
     """Query that waits for an ``_msearch`` of another thread."""
 
@@ -69,7 +69,7 @@ class Elasticsearch:
         body = {**filled(self._body, query, limit), "size": limit}
         if self._batch == 1:
             return self._hits(self._send(f"/{self._index}/_search", json.dumps(body), "application/json"), limit)
-        return self._hits(self._together(_Waiting(body)), limit)
+        return self._hits(self._together(_Waiting(body=body)), limit)
 
     def close(self) -> None:
         """Close the connections of the client."""

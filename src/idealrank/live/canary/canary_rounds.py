@@ -37,7 +37,7 @@ _ALL_EMPTY = "every answer is empty: check that the index has documents, and tha
 _PROBLEMS = 5  # messages of failed queries in the record of a round
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class FinishedRound:
     """Round that has ended, and may wait to be stored.
 
@@ -56,7 +56,9 @@ class FinishedRound:
 
     Examples
     --------
-    >>> FinishedRound(1, "2026-01-01T00:00:00+00:00", SeenRound(outcome="failed", failed=1.0), {}).evaluation is None
+    >>> FinishedRound(
+    ...     number=1, time="2026-01-01T00:00:00+00:00", seen=SeenRound(outcome="failed", failed=1.0), record={}
+    ... ).evaluation is None
     True
     """
 
@@ -229,25 +231,27 @@ class CanaryMonitor:
             "label_days": seen.label_days,
         }
         if not answers:
-            return FinishedRound(number, time, seen, record)
+            return FinishedRound(number=number, time=time, seen=seen, record=record)
         if failed > self.config.most_failed:
-            return FinishedRound(number, time, replace(seen, outcome="incomplete"), record)
+            return FinishedRound(number=number, time=time, seen=replace(seen, outcome="incomplete"), record=record)
         self._cautions = []
         try:
             evaluation = self._evaluated(answers, self._qrels)
             people = {} if self._people is None else self._human_values(answers)
         except IdealrankError as error:  # answers that make no ranking, such as scores that are no numbers
             record |= {"failed": 1.0, "problems": [*problems, str(error)]}
-            return FinishedRound(number, time, replace(seen, failed=1.0), record)
+            return FinishedRound(number=number, time=time, seen=replace(seen, failed=1.0), record=record)
         if self._people is not None and len(people) < _LEAST_PEOPLE:
             record["problems"] = [*problems, f"{len(people)} answered queries have grades of people, expected {_LEAST_PEOPLE} or more"]
-            return FinishedRound(number, time, replace(seen, outcome="incomplete"), record)
+            return FinishedRound(number=number, time=time, seen=replace(seen, outcome="incomplete"), record=record)
         considered = evaluation.coverage.considered
         coverage = 1 - evaluation.coverage.unjudged / considered if considered else None
         if seen.empty == 1:  # the run that was evaluated has a document in place of none
             coverage, problems, self._cautions = None, [_ALL_EMPTY, *problems], []
         seen = replace(seen, outcome="complete", values=values_by_query(evaluation), people=people, coverage=coverage)
-        return FinishedRound(number, time, seen, record | self._numbers(seen, evaluation, problems), evaluation)
+        return FinishedRound(
+            number=number, time=time, seen=seen, record=record | self._numbers(seen, evaluation, problems), evaluation=evaluation
+        )
 
     def _drawn(self, store: Store, time: str) -> tuple[list[SearchQuery], float]:
         """Queries of the round: all, or a random sample once the baseline is known."""
@@ -284,7 +288,9 @@ class CanaryMonitor:
         failure = failure_of("backend", ask)
         problems = [failure] if failure else []
         reason = problems[0] if problems else "not asked"
-        outcomes = [found.get(query.id) or RequestOutcome(query, None, 0.0, 0, reason) for query in queries]
+        outcomes = [
+            found.get(query.id) or RequestOutcome(item=query, answer=None, seconds=0.0, attempts=0, failure=reason) for query in queries
+        ]
         problems += [f"{one.item.id}: {one.failure}" for one in outcomes if one.failure and one.failure not in problems]
         return outcomes, problems[:_PROBLEMS], tally
 

@@ -33,7 +33,7 @@ _SEASONS_IN_BASELINE = 2  # one would make each round its own usual value
 _USUAL = ("sequential", "coverage", "errors")  # rules without a section `alarms`
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgmentsSection:
     """Judgments of the canary queries.
 
@@ -65,7 +65,7 @@ class JudgmentsSection:
         if not top.has("qrels"):
             raise top.error("qrels", "nothing", "a file of judgments, as in canaries.qrels")
         if isinstance(top.given["qrels"], str):
-            return cls(top.text("qrels", None) or "")
+            return cls(path=top.text("qrels", None) or "")
         section = top.section("qrels")
         section.refuse_unknown("path", "judged", "people", "labels_are")
         path = section.text("path", None)
@@ -99,7 +99,7 @@ def _day(section: Section) -> date | None:
         raise section.error("judged", repr(given), "a day, as in 2026-05-01") from None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BaselineSection:
     """Where the baseline comes from.
 
@@ -156,7 +156,7 @@ def _covered_season(rounds: int, every: float) -> Season | None:
     return None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MetricsSection:
     """Where Prometheus finds the metrics.
 
@@ -195,10 +195,16 @@ class MetricsSection:
         otlp = section.text("otlp", None)
         if otlp is not None and not can_be_asked(otlp):
             raise section.error("otlp", repr(otlp), "an address such as http://127.0.0.1:4318/v1/metrics")
-        return cls(port, section.text("host", cls.host) or cls.host, section.text("file", None), section.texts("names"), otlp)
+        return cls(
+            port=port,
+            host=section.text("host", cls.host) or cls.host,
+            file=section.text("file", None),
+            names=section.texts("names"),
+            otlp=otlp,
+        )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MonitorConfig:
     """Configuration of a monitor.
 
@@ -432,7 +438,7 @@ def label_age(section: JudgmentsSection, file_time: float, now: datetime) -> flo
 
     Examples
     --------
-    >>> label_age(JudgmentsSection("a", date(2026, 1, 1)), 0.0, datetime(2026, 1, 11, tzinfo=UTC))
+    >>> label_age(JudgmentsSection(path="a", judged=date(2026, 1, 1)), 0.0, datetime(2026, 1, 11, tzinfo=UTC))
     10.0
     """
     judged = (

@@ -53,7 +53,7 @@ class FunctionJudge:
     --------
     >>> from idealrank.io.texts import DocumentText
     >>> judge = FunctionJudge(lambda query, document: int(query in document), Scale.of("0,1"), "contains")
-    >>> judge.ask(JudgmentPair("q1", "d1", "list", DocumentText("", "a list")), 1).grade
+    >>> judge.ask(JudgmentPair(query="q1", document="d1", query_text="list", content=DocumentText("", "a list")), 1).grade
     1.0
     """
 
@@ -157,7 +157,7 @@ class CommandJudge:
     >>> import sys
     >>> program = "import json\nfor line in open(0): print(json.dumps({'grade': len(json.loads(line)['title'])}), flush=True)"
     >>> judge = CommandJudge([sys.executable, "-c", program], Scale.of("0,1,2"))
-    >>> judge.ask(JudgmentPair("q1", "d1"), 1).grade
+    >>> judge.ask(JudgmentPair(query="q1", document="d1"), 1).grade
     0.0
     >>> judge.close()
     """
@@ -217,7 +217,7 @@ def judge_from(section: Section, scale: Scale, timeout: float, secrets: Secrets)
     Examples
     --------
     >>> section = Section({"kind": "function", "function": "operator:eq", "takes": "ids"}, "judge.yaml", "judge")
-    >>> judge_from(section, Scale.of("0,1"), 60, Secrets()).ask(JudgmentPair("a", "a"), 1).grade
+    >>> judge_from(section, Scale.of("0,1"), 60, Secrets()).ask(JudgmentPair(query="a", document="a"), 1).grade
     1.0
     """
     if not section.has("kind"):

@@ -40,7 +40,7 @@ class Prompt:
     Examples
     --------
     >>> from idealrank.io.texts import DocumentText
-    >>> pair = JudgmentPair("q1", "d1", "sort {text}", DocumentText("sorted", "Return a list"))
+    >>> pair = JudgmentPair(query="q1", document="d1", query_text="sort {text}", content=DocumentText("sorted", "Return a list"))
     >>> Prompt('{query}: {title} {text} {"grade": 1}').filled(pair, Scale.of("0,1"))
     'sort {text}: sorted Return a list {"grade": 1}'
     """
@@ -126,7 +126,7 @@ class ChatJudge:
     Examples
     --------
     >>> judge = ChatJudge("http://127.0.0.1:1/v1", "tiny", Prompt("{query} {text}"), Scale.of("0,1"))
-    >>> judge.body(JudgmentPair("q1", "d1", "sort"), 1)["messages"]
+    >>> judge.body(JudgmentPair(query="q1", document="d1", query_text="sort"), 1)["messages"]
     [{'role': 'user', 'content': 'sort '}]
     """
 
@@ -212,12 +212,12 @@ class ChatJudge:
         if not isinstance(text, str):
             refused = choice["message"].get("refusal")
             why = f"a refusal ({shown(refused)})" if isinstance(refused, str) else "no text"
-            return JudgeAnswer(None, unreadable=f"found {why}, expected a grade of {self._scale.text}", **beside)
+            return JudgeAnswer(grade=None, unreadable=f"found {why}, expected a grade of {self._scale.text}", **beside)
         if self._probabilities and (chances := _chances(choice.get("logprobs"), self._scale)) is not None:
             return answer_of(chances, self._scale, text=text, **beside)
         if self._probabilities:
             unreadable = "found no probabilities of a token that is a grade, expected logprobs.content with top_logprobs"
-            return JudgeAnswer(None, unreadable=unreadable, text=text, **beside)
+            return JudgeAnswer(grade=None, unreadable=unreadable, text=text, **beside)
         return answer_of_text(text, self._scale, self._pattern, **beside)
 
     def close(self) -> None:

@@ -97,7 +97,7 @@ class Scale:
         raise ValueError(f"found the grade {grade_text(grade) if math.isfinite(grade) else grade}, expected one of {self.text}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgeAnswer:
     """Answer of a judge.
 
@@ -118,7 +118,7 @@ class JudgeAnswer:
 
     Examples
     --------
-    >>> JudgeAnswer(2.0).status, JudgeAnswer(None).status, JudgeAnswer(None, unreadable="no number").status
+    >>> JudgeAnswer(grade=2.0).status, JudgeAnswer(grade=None).status, JudgeAnswer(grade=None, unreadable="no number").status
     ('graded', 'abstained', 'unreadable')
     """
 
@@ -159,11 +159,11 @@ class Judge(Protocol):
     ...     name, kind, identity = "constant", "function", {"grade": 1}
     ...
     ...     def ask(self, pair, repeat):
-    ...         return JudgeAnswer(1.0)
+    ...         return JudgeAnswer(grade=1.0)
     ...
     ...     def close(self):
     ...         pass
-    >>> Constant().ask(JudgmentPair("q1", "d1"), 1).grade
+    >>> Constant().ask(JudgmentPair(query="q1", document="d1"), 1).grade
     1.0
     """
 
@@ -200,14 +200,14 @@ def answer_of(value: Any, scale: Scale, **beside: Any) -> JudgeAnswer:
     "found 'good', expected a grade, probabilities or nothing"
     """
     if value is None:
-        return JudgeAnswer(None, **beside)
+        return JudgeAnswer(grade=None, **beside)
     try:
         if isinstance(value, Mapping | list | tuple):
             chances = _chances(value, scale)
-            return JudgeAnswer(_chosen(chances, scale), chances, **beside)
-        return JudgeAnswer(scale.fitted(_number(value)), **beside)
+            return JudgeAnswer(grade=_chosen(chances, scale), probabilities=chances, **beside)
+        return JudgeAnswer(grade=scale.fitted(_number(value)), **beside)
     except ValueError as error:
-        return JudgeAnswer(None, unreadable=str(error), **beside)
+        return JudgeAnswer(grade=None, unreadable=str(error), **beside)
 
 
 def _number(value: Any) -> float:
@@ -267,7 +267,7 @@ def answer_of_text(text: str, scale: Scale, pattern: "re.Pattern[str] | None" = 
         found = [match[1] for match in pattern.finditer(text)]
         if not found:
             unreadable = f"found {shown(repr(text))}, expected text with {pattern.pattern}"
-            return JudgeAnswer(None, unreadable=unreadable, text=text, **beside)
+            return JudgeAnswer(grade=None, unreadable=unreadable, text=text, **beside)
         return answer_of(found[-1], scale, text=text, **beside)
     for candidate in (plain, *reversed(_OBJECT.findall(text))):
         try:
@@ -277,12 +277,12 @@ def answer_of_text(text: str, scale: Scale, pattern: "re.Pattern[str] | None" = 
         if isinstance(value, dict) and "grade" in value:
             if isinstance(value["grade"], bool):  # a function may answer so; of a model it is no grade
                 unreadable = f"found the grade {json.dumps(value['grade'])}, expected one of {scale.text}"
-                return JudgeAnswer(None, unreadable=unreadable, text=text, **beside)
+                return JudgeAnswer(grade=None, unreadable=unreadable, text=text, **beside)
             return answer_of(value["grade"], scale, text=text, **beside)
         if isinstance(value, int | float) and not isinstance(value, bool):
             return answer_of(value, scale, text=text, **beside)
     found_text = shown(repr(text)) if text.strip() else "an empty text"
-    return JudgeAnswer(None, unreadable=f"found {found_text}, expected a grade of {scale.text}", text=text, **beside)
+    return JudgeAnswer(grade=None, unreadable=f"found {found_text}, expected a grade of {scale.text}", text=text, **beside)
 
 
 def value_of_line(value: Any, name: str) -> Any:

@@ -11,7 +11,7 @@ from idealrank.live.judges.judge_answers import MOST_TOKENS, JudgeAnswer, Scale
 from idealrank.live.line_journal import LineJournal
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class JudgeRecord:
     """Outcome of one request.
 
@@ -36,7 +36,9 @@ class JudgeRecord:
 
     Examples
     --------
-    >>> record = JudgeRecord("ab", JudgeAnswer(1.0, {0.0: 0.25, 1.0: 0.75}, model="tiny-1"), 0.5, 1)
+    >>> record = JudgeRecord(
+    ...     key="ab", answer=JudgeAnswer(grade=1.0, probabilities={0.0: 0.25, 1.0: 0.75}, model="tiny-1"), seconds=0.5, attempts=1
+    ... )
     >>> JudgeRecord.of(record.to_dict()) == record
     True
     """
@@ -95,7 +97,7 @@ class JudgeRecord:
 
         Examples
         --------
-        >>> record = JudgeRecord("ab", None, 0.5, 1, "refused the key s3cret")
+        >>> record = JudgeRecord(key="ab", answer=None, seconds=0.5, attempts=1, failure="refused the key s3cret")
         >>> record.hiding(lambda text: text.replace("s3cret", "${KEY}")).failure
         'refused the key ${KEY}'
         """
@@ -134,7 +136,7 @@ class JudgeCache:
     >>> import tempfile
     >>> path = f"{tempfile.mkdtemp()}/cache.jsonl"
     >>> with JudgeCache(path) as cache:
-    ...     cache.add(JudgeRecord("ab", JudgeAnswer(2.0), 0.5, 1))
+    ...     cache.add(JudgeRecord(key="ab", answer=JudgeAnswer(grade=2.0), seconds=0.5, attempts=1))
     >>> with JudgeCache(path) as cache:
     ...     cache.records["ab"].answer.grade
     2.0
@@ -185,7 +187,7 @@ def key_of(identity: Mapping[str, Any], scale: Scale, pair: JudgmentPair, repeat
 
     Examples
     --------
-    >>> scale, pair = Scale.of("0,1"), JudgmentPair("q1", "d1", "sort")
+    >>> scale, pair = Scale.of("0,1"), JudgmentPair(query="q1", document="d1", query_text="sort")
     >>> key_of({"model": "a"}, scale, pair, 1) == key_of({"model": "b"}, scale, pair, 1)
     False
     """

@@ -44,7 +44,7 @@ class Price:
         return ((n_input or 0) * self.input + (n_output or 0) * self.output) / 1e6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgeConfig:
     """Configuration of `idealrank judge run`.
 

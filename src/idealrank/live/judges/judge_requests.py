@@ -35,7 +35,7 @@ class JudgeRequest:
 
     Examples
     --------
-    >>> JudgeRequest(JudgmentPair("q1", "d1"), 1, "ab").repeat
+    >>> JudgeRequest(JudgmentPair(query="q1", document="d1"), 1, "ab").repeat
     1
     """
 
@@ -69,7 +69,7 @@ class JudgeAsking:
     --------
     >>> from idealrank.live.judges.callers import FunctionJudge
     >>> given = {"judge": {"kind": "function"}, "pairs": "pairs.csv", "scale": [0, 1]}
-    >>> config, request = JudgeConfig.of(given), JudgeRequest(JudgmentPair("q1", "d1"), 1, "ab")
+    >>> config, request = JudgeConfig.of(given), JudgeRequest(JudgmentPair(query="q1", document="d1"), 1, "ab")
     >>> asking = JudgeAsking(FunctionJudge(lambda query, document: 1, config.scale), config, JudgeCache(None), [request])
     >>> asking.ask([request])
     >>> asking.cache.records["ab"].answer.grade
@@ -174,7 +174,7 @@ def is_open(record: JudgeRecord | None, *, retry_failed: bool) -> bool:
 
     Examples
     --------
-    >>> failed = JudgeRecord("ab", None, 0.5, 1, "too long")
+    >>> failed = JudgeRecord(key="ab", answer=None, seconds=0.5, attempts=1, failure="too long")
     >>> is_open(None, retry_failed=False), is_open(failed, retry_failed=False), is_open(failed, retry_failed=True)
     (True, False, True)
     """

@@ -40,7 +40,7 @@ from idealrank.live.searches import refuse_to_replace_inputs
 _LETTERS = 4  # of English text in a token, about
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class JudgeRun:
     """Answers of one judge to all pairs of a list.
 
@@ -65,8 +65,14 @@ class JudgeRun:
 
     Examples
     --------
-    >>> label = Label("q1", "d1", 1.0, "tiny", "model")
-    >>> JudgeRun("tiny", "model", (label, Label("q1", "d2", None, "tiny", "model", "abstained")), {("q1", "d1"): 1.0}, {})
+    >>> label = Label(query="q1", document="d1", grade=1.0, assessor="tiny", kind="model")
+    >>> JudgeRun(
+    ...     name="tiny",
+    ...     kind="model",
+    ...     labels=(label, Label(query="q1", document="d2", grade=None, assessor="tiny", kind="model", status="abstained")),
+    ...     grades={("q1", "d1"): 1.0},
+    ...     provenance={},
+    ... )
     JudgeRun('tiny': 1 of 2 pairs graded, 1 abstained)
     """
 
@@ -166,7 +172,7 @@ def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class JudgeWork:
     """All that a run of a judge needs, read and checked.
 
@@ -444,7 +450,7 @@ def _people_labels(people: Qrels | None, source: str, pairs: Sequence[JudgmentPa
             by_query[query] = people[query]
         grade = by_query.get(query, {}).get(document)
         if grade is not None:
-            found.append(Label(query, document, float(grade), assessor, kind))
+            found.append(Label(query=query, document=document, grade=float(grade), assessor=assessor, kind=kind))
     return found
 
 

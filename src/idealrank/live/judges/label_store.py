@@ -42,7 +42,7 @@ CREATE TABLE IF NOT EXISTS answers (
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LabelPlan:
     """Pairs to label, and how.
 
@@ -70,7 +70,7 @@ class LabelPlan:
 
     Examples
     --------
-    >>> plan = LabelPlan([JudgmentPair("q1", f"d{place}") for place in range(100)], Scale.of("0,1"), double=0.2)
+    >>> plan = LabelPlan(pairs=[JudgmentPair(query="q1", document=f"d{place}") for place in range(100)], scale=Scale.of("0,1"), double=0.2)
     >>> sum(plan.wanted(pair) == 2 for pair in plan.pairs)
     20
     """
@@ -133,7 +133,7 @@ class LabelPlan:
         return sorted(self.pairs, key=mixed)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class RaterAnswer:
     """RaterAnswer of one person to one pair.
 
@@ -158,7 +158,9 @@ class RaterAnswer:
 
     Examples
     --------
-    >>> RaterAnswer(1, "ann", "graded", 2.0, "", 3.5, "2026-05-01T10:00:00+00:00", False).grade
+    >>> RaterAnswer(
+    ...     pair=1, rater="ann", status="graded", grade=2.0, note="", seconds=3.5, time="2026-05-01T10:00:00+00:00", after_model=False
+    ... ).grade
     2.0
     """
 
@@ -172,7 +174,7 @@ class RaterAnswer:
     after_model: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RaterProgress:
     """Work of one person.
 
@@ -191,7 +193,7 @@ class RaterProgress:
 
     Examples
     --------
-    >>> RaterProgress("ann", 10, 1, 0, 4.0, 2, 3, {0.0: 6, 1.0: 4}).graded
+    >>> RaterProgress(rater="ann", graded=10, skipped=1, revised=0, seconds=4.0, gold_right=2, gold=3, grades={0.0: 6, 1.0: 4}).graded
     10
     """
 
@@ -230,7 +232,7 @@ class LabelStore:
     --------
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
-    >>> plan = LabelPlan([JudgmentPair("q1", "d1"), JudgmentPair("q1", "d2")], Scale.of("0,1"))
+    >>> plan = LabelPlan(pairs=[JudgmentPair(query="q1", document="d1"), JudgmentPair(query="q1", document="d2")], scale=Scale.of("0,1"))
     >>> store = LabelStore(f"{folder}/labels.sqlite3", plan, f"{folder}/labels.qrels")
     >>> store.join("ann")
     >>> number = store.next_pair("ann")
@@ -620,7 +622,11 @@ class LabelStore:
         graded = (number for number, answers in self._answers.items() if any(one.grade is not None for one in answers.values()))
         keys = {self._keys[number] for number in graded if number in self._numbers}
         name = assessor_text(self.plan.model_name)
-        return [Label(*key, grade, name, "model") for key, grade in self.plan.model.items() if key in keys]
+        return [
+            Label(query=query, document=document, grade=grade, assessor=name, kind="model")
+            for (query, document), grade in self.plan.model.items()
+            if (query, document) in keys
+        ]
 
     def close(self) -> None:
         """Write the files, and close the database."""

@@ -41,7 +41,7 @@ def application(
     >>> application(StoreFolder(None), Guard())  # doctest: +ELLIPSIS
     <idealrank.live.web.guard.Guarded object at ...>
     """
-    site = Site(folder, guard, originals or Originals(()), slices or {})
+    site = Site(folder=folder, guard=guard, originals=originals or Originals(()), slices=slices or {})
     routes = [
         Route("/", overview, methods=["GET"]),
         Route("/runs/{id}", evaluation_page, methods=["GET"]),

@@ -130,13 +130,13 @@ def drawing_of(name: str, rounds: Sequence[StoredRound], alarms: Sequence[Stored
 
 def _alarm_table(alarms: Sequence[StoredAlarm], title: str) -> Table:
     columns: list[Column[StoredAlarm]] = [
-        Column("alarm", cell=lambda one: Cell(one.rule, tone="worse" if one.is_open else "")),
-        Column("slice", cell=lambda one: one.slice or "all queries"),
-        Column("opened (UTC)", cell=lambda one: f"{minute(one.opened_time)}, round {one.opened}"),
+        Column(title="alarm", cell=lambda one: Cell(one.rule, tone="worse" if one.is_open else "")),
+        Column(title="slice", cell=lambda one: one.slice or "all queries"),
+        Column(title="opened (UTC)", cell=lambda one: f"{minute(one.opened_time)}, round {one.opened}"),
     ]
     if any(not one.is_open for one in alarms):
-        columns.append(Column("closed (UTC)", cell=lambda one: f"{minute(str(one.closed_time))}, round {one.closed}: {one.closing}"))
-    columns.append(Column("why", cell=lambda one: str(one.record.get("text", ""))))
+        columns.append(Column(title="closed (UTC)", cell=lambda one: f"{minute(str(one.closed_time))}, round {one.closed}: {one.closing}"))
+    columns.append(Column(title="why", cell=lambda one: str(one.record.get("text", ""))))
     return Table.of(columns, alarms, title=title)
 
 
@@ -152,14 +152,18 @@ def _round_table(rounds: Sequence[StoredRound]) -> Table:
         return Cell("-") if value is None else share_cell(value)
 
     columns: list[Column[StoredRound]] = [
-        Column("round", cell=lambda one: str(one.number)),
-        Column("started (UTC)", cell=lambda one: minute(one.time)),
-        Column("outcome", cell=lambda one: Cell(one.outcome, tone="" if one.outcome in ("complete", "running") else "worse")),
-        Column("value", "number", lambda one: number_cell(math.nan if (value := _number(one.record, "value")) is None else value)),
-        Column("95 % interval", "number", lambda one: interval_cell(ends(one))),
-        Column("judged", "number", lambda one: shown(one, "coverage")),
-        Column("failed", "number", lambda one: shown(one, "failed")),
-        Column("p95 ms", "number", _delay),
+        Column(title="round", cell=lambda one: str(one.number)),
+        Column(title="started (UTC)", cell=lambda one: minute(one.time)),
+        Column(title="outcome", cell=lambda one: Cell(one.outcome, tone="" if one.outcome in ("complete", "running") else "worse")),
+        Column(
+            title="value",
+            kind="number",
+            cell=lambda one: number_cell(math.nan if (value := _number(one.record, "value")) is None else value),
+        ),
+        Column(title="95 % interval", kind="number", cell=lambda one: interval_cell(ends(one))),
+        Column(title="judged", kind="number", cell=lambda one: shown(one, "coverage")),
+        Column(title="failed", kind="number", cell=lambda one: shown(one, "failed")),
+        Column(title="p95 ms", kind="number", cell=_delay),
     ]
     return Table.of(columns, list(reversed(rounds)), title="Rounds, the newest first")
 

@@ -32,7 +32,7 @@ _CHANGED = 8
 _CHOICES = 200
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class KnownRanking:
     """Judgments and a run that can be evaluated under any convention, and the measures for which they can.
 
@@ -47,7 +47,7 @@ class KnownRanking:
 
     Examples
     --------
-    >>> KnownRanking(Qrels({"q": {"a": 1}}), Run({"q": ["a"]}), ()).lacking
+    >>> KnownRanking(qrels=Qrels({"q": {"a": 1}}), run=Run({"q": ["a"]}), measures=()).lacking
     ''
     """
 
@@ -100,14 +100,14 @@ def rebuilt(evaluation: Evaluation, hits: JudgedHits | None) -> "KnownRanking | 
         qrels[query][document] = grade
         lists[query].pop(f"unjudged {rank}", None)
         lists[query][document] = -float(rank)
-    found = Qrels(qrels), Run(lists, name=evaluation.name)
-    again = evaluate_read(*found, evaluation.measures, evaluation.convention)
+    judged, ranking = Qrels(qrels), Run(lists, name=evaluation.name)
+    again = evaluate_read(judged, ranking, evaluation.measures, evaluation.convention)
     kept = tuple(one for one in evaluation.measures if _is_same(evaluation, again, one))
     lacking = (
         "" if len(kept) == len(evaluation.measures) else
         "The store keeps judged documents that the run returned, and these measures also need those that it missed."
     )  # fmt: skip
-    return KnownRanking(*found, kept, lacking)
+    return KnownRanking(qrels=judged, run=ranking, measures=kept, lacking=lacking)
 
 
 def _is_same(one: Evaluation, other: Evaluation, measure: Measure) -> bool:
@@ -129,7 +129,7 @@ def ranking_of(site: Site, side: QuerySide) -> "KnownRanking | str":
     """
     original = site.originals.of(side.stored)
     if original is not None:
-        return KnownRanking(original.qrels, original.run, side.evaluation.measures)
+        return KnownRanking(qrels=original.qrels, run=original.run, measures=side.evaluation.measures)
     return site.results.get(("rebuilt", side.entry.id), lambda: rebuilt(side.evaluation, side.stored.hits))
 
 
@@ -197,10 +197,10 @@ def _changed(side: QuerySide, found: Evaluation, measure: Measure) -> Table | No
     if not largest:
         return None
     columns: list[Column[str]] = [
-        Column("query", cell=str),
-        Column("stored", "number", lambda query: number_cell(known[query][0])),
-        Column("now", "number", lambda query: number_cell(known[query][1])),
-        Column("difference", "number", lambda query: number_cell(known[query][1] - known[query][0], signed=True)),
+        Column(title="query", cell=str),
+        Column(title="stored", kind="number", cell=lambda query: number_cell(known[query][0])),
+        Column(title="now", kind="number", cell=lambda query: number_cell(known[query][1])),
+        Column(title="difference", kind="number", cell=lambda query: number_cell(known[query][1] - known[query][0], signed=True)),
     ]
     return Table.of(columns, largest, title=f"Queries whose {text} changes most")
 
@@ -209,9 +209,9 @@ def _table(site: Site, side: QuerySide, ranking: KnownRanking, chosen: str) -> T
     """Every preset, a row each."""
     found = {name: _under(site, side, ranking, preset) for name, preset in PRESETS.items()}
     stored = side.evaluation.mean()
-    columns: list[Column[str]] = [Column("convention", cell=lambda name: Cell(name, strong=name == chosen))]
-    columns += [Column(str(one), "number", _mean_cell(found, one, stored[str(one)])) for one in ranking.measures]
-    columns.append(Column("tool", cell=lambda name: Cell(PRESETS[name].tool, tone="quiet")))
+    columns: list[Column[str]] = [Column(title="convention", cell=lambda name: Cell(name, strong=name == chosen))]
+    columns += [Column(title=str(one), kind="number", cell=_mean_cell(found, one, stored[str(one)])) for one in ranking.measures]
+    columns.append(Column(title="tool", cell=lambda name: Cell(PRESETS[name].tool, tone="quiet")))
     return Table.of(columns, list(PRESETS), title="Means under every convention")
 
 

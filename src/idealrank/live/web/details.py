@@ -128,7 +128,7 @@ def subject_of(site: Site, store: Store, ids: Sequence[str], *, measures: str = 
     >>> from idealrank.live.web.guard import Guard
     >>> with ir.Store.open(tempfile.mkdtemp()) as store:
     ...     key = store.add(ir.evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, ["RR"]))
-    ...     subject_of(Site(StoreFolder(None), Guard()), store, [key]).names
+    ...     subject_of(Site(folder=StoreFolder(None), guard=Guard()), store, [key]).names
     ('run',)
     """
 

@@ -35,7 +35,7 @@ def newest_gauges(site: Site, store: Store | None) -> Iterator[Gauge]:
     --------
     >>> from idealrank.live.web.access import StoreFolder
     >>> from idealrank.live.web.guard import Guard
-    >>> print(gauges_text(newest_gauges(Site(StoreFolder(None), Guard()), None)).decode().splitlines()[-1])
+    >>> print(gauges_text(newest_gauges(Site(folder=StoreFolder(None), guard=Guard()), None)).decode().splitlines()[-1])
     idealrank_store_present 0.0
     """
     present = Gauge("idealrank_store_present", "1 if there is a store, else 0.")

@@ -37,7 +37,7 @@ _MOST_TEXT = 500
 _ID = "^[0-9a-f]{4,12}$"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ApiParameter:
     """Parameter of an operation.
 
@@ -52,7 +52,7 @@ class ApiParameter:
 
     Examples
     --------
-    >>> ApiParameter("limit", "", {"type": "integer", "minimum": 1}).value("3")
+    >>> ApiParameter(name="limit", description="", schema={"type": "integer", "minimum": 1}).value("3")
     3
     """
 
@@ -86,7 +86,7 @@ class ApiParameter:
         return HTTPException(400, f"{self.name}: found another value, expected {expected}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Operation:
     """Something that can be asked for.
 
@@ -273,15 +273,25 @@ def _monitors(_site: Site, store: Store, _given: Given) -> Any:
 _TEXT = {"type": "string", "minLength": 1, "maxLength": _MOST_TEXT}
 _NULLABLE = {"type": ["number", "null"]}
 _MEANS = {"type": ["object", "null"], "additionalProperties": _NULLABLE}
-_LIMIT = ApiParameter("limit", "most entries", {"type": "integer", "minimum": 1, "maximum": _MOST, "default": _USUAL})
-_IN_PATH = ApiParameter(
-    "id", "id of an entry, or a unique prefix of 4 hexadecimal digits or more", {"type": "string", "pattern": _ID}, required=True
+_LIMIT = ApiParameter(
+    name="limit", description="most entries", schema={"type": "integer", "minimum": 1, "maximum": _MOST, "default": _USUAL}
 )
-_MEASURE = ApiParameter("measure", "measure in any spelling", _TEXT)
-_RUN, _TAG = ApiParameter("run", "name of a run", _TEXT), ApiParameter("tag", "tag of an entry", _TEXT)
-_COMMIT = ApiParameter("commit", "commit or the beginning of one", _TEXT)
-_SINCE = ApiParameter("since", "so long ago: 7d, 12h, 30m, 2w", {"type": "string", "pattern": "^[0-9]{1,4}[mhdw]$"})
-_OFFSET = ApiParameter("offset", "queries to pass over", {"type": "integer", "minimum": 0, "default": 0, "maximum": 10**9})
+_IN_PATH = ApiParameter(
+    name="id",
+    description="id of an entry, or a unique prefix of 4 hexadecimal digits or more",
+    schema={"type": "string", "pattern": _ID},
+    required=True,
+)
+_MEASURE = ApiParameter(name="measure", description="measure in any spelling", schema=_TEXT)
+_RUN, _TAG = (
+    ApiParameter(name="run", description="name of a run", schema=_TEXT),
+    ApiParameter(name="tag", description="tag of an entry", schema=_TEXT),
+)
+_COMMIT = ApiParameter(name="commit", description="commit or the beginning of one", schema=_TEXT)
+_SINCE = ApiParameter(name="since", description="so long ago: 7d, 12h, 30m, 2w", schema={"type": "string", "pattern": "^[0-9]{1,4}[mhdw]$"})
+_OFFSET = ApiParameter(
+    name="offset", description="queries to pass over", schema={"type": "integer", "minimum": 0, "default": 0, "maximum": 10**9}
+)
 _HEAD: Mapping[str, Any] = {"version": {"type": "string"}, "schema": {"type": "integer"}}
 _ORIGIN: Mapping[str, Any] = {
     "id": {"type": "string", "pattern": "^[0-9a-f]{12}$"}, "kind": {"enum": ["evaluation", "comparison", "gate"]},
@@ -304,55 +314,128 @@ _LISTED = _object({
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation(
-        "/api/evaluations", "list_evaluations", "Evaluations, the newest first", _entries("evaluation"),
-        (_RUN, _TAG, _MEASURE, _COMMIT, _LIMIT), _LISTED,
+        path="/api/evaluations",
+        name="list_evaluations",
+        summary="Evaluations, the newest first",
+        answer=_entries("evaluation"),
+        parameters=(_RUN, _TAG, _MEASURE, _COMMIT, _LIMIT),
+        result=_LISTED,
     ),
     Operation(
-        "/api/evaluations/{id}", "show_evaluation", "One evaluation with intervals, coverage and input files", _evaluation, (_IN_PATH,),
-        _object({**_ORIGIN, **_HEAD, "mean": _MEANS, "intervals": {"type": "object"}, "coverage": {"type": "object"},
-                 "convention": {"type": "object"}, "inputs": {"type": "array"}}),
+        path="/api/evaluations/{id}",
+        name="show_evaluation",
+        summary="One evaluation with intervals, coverage and input files",
+        answer=_evaluation,
+        parameters=(_IN_PATH,),
+        result=_object(
+            {
+                **_ORIGIN,
+                **_HEAD,
+                "mean": _MEANS,
+                "intervals": {"type": "object"},
+                "coverage": {"type": "object"},
+                "convention": {"type": "object"},
+                "inputs": {"type": "array"},
+            }
+        ),
     ),
     Operation(
-        "/api/evaluations/{id}/queries", "list_values", "Values of each query of an evaluation", _queries,
-        (_IN_PATH, _LIMIT, _OFFSET),
-        _object({**_HEAD, "id": {"type": "string"}, "total": {"type": "integer"},
-                 "queries": {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": _NULLABLE}}}),
+        path="/api/evaluations/{id}/queries",
+        name="list_values",
+        summary="Values of each query of an evaluation",
+        answer=_queries,
+        parameters=(_IN_PATH, _LIMIT, _OFFSET),
+        result=_object(
+            {
+                **_HEAD,
+                "id": {"type": "string"},
+                "total": {"type": "integer"},
+                "queries": {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": _NULLABLE}},
+            }
+        ),
     ),
     Operation(
-        "/api/evaluations/{id}/explanation", "explain_query", "Value of a query, rank by rank, where judgments and run are found",
-        _explanation, (_IN_PATH, ApiParameter("query", "id of a query", _TEXT, required=True), _MEASURE),
-        _object({"run": {"type": "string"}, "query": {"type": "string"}, "value": _NULLABLE, "rows": {"type": "array"}}),
+        path="/api/evaluations/{id}/explanation",
+        name="explain_query",
+        summary="Value of a query, rank by rank, where judgments and run are found",
+        answer=_explanation,
+        parameters=(_IN_PATH, ApiParameter(name="query", description="id of a query", schema=_TEXT, required=True), _MEASURE),
+        result=_object({"run": {"type": "string"}, "query": {"type": "string"}, "value": _NULLABLE, "rows": {"type": "array"}}),
     ),
     Operation(
-        "/api/evaluations/{id}/convention", "evaluate_under", "Means of an evaluation under another convention", _under,
-        (_IN_PATH, ApiParameter("convention", "convention", {"type": "string", "enum": list(PRESETS)}, required=True)),
-        _object({**_HEAD, "id": {"type": "string"}, "convention": {"type": "object"}, "mean": _MEANS, "stored": _MEANS}),
+        path="/api/evaluations/{id}/convention",
+        name="evaluate_under",
+        summary="Means of an evaluation under another convention",
+        answer=_under,
+        parameters=(
+            _IN_PATH,
+            ApiParameter(name="convention", description="convention", schema={"type": "string", "enum": list(PRESETS)}, required=True),
+        ),
+        result=_object({**_HEAD, "id": {"type": "string"}, "convention": {"type": "object"}, "mean": _MEANS, "stored": _MEANS}),
     ),
     Operation(
-        "/api/history", "show_history", "Values of one measure in the order in which they were stored", _history,
-        (_MEASURE, _RUN, _TAG, ApiParameter("query", "id of a query", _TEXT), _SINCE,
-         _LIMIT),
-        _object({**_HEAD, "measure": {"type": "string"}, "total": {"type": "integer"}, "points": {"type": "array"}}),
+        path="/api/history",
+        name="show_history",
+        summary="Values of one measure in the order in which they were stored",
+        answer=_history,
+        parameters=(_MEASURE, _RUN, _TAG, ApiParameter(name="query", description="id of a query", schema=_TEXT), _SINCE, _LIMIT),
+        result=_object({**_HEAD, "measure": {"type": "string"}, "total": {"type": "integer"}, "points": {"type": "array"}}),
     ),
     Operation(
-        "/api/comparison", "compare", "Two evaluations against each other, computed now", _comparison,
-        (ApiParameter("a", "id of the first evaluation", {"type": "string", "pattern": _ID}, required=True),
-         ApiParameter("b", "id of the second evaluation", {"type": "string", "pattern": _ID}, required=True), _MEASURE,
-         ApiParameter("judgments", "whether they may differ", {"type": "string", "enum": ["same", "different"], "default": "same"})),
-        _object({**_HEAD, "a": {"type": "string"}, "b": {"type": "string"}, "pairs": {"type": "array"}}),
+        path="/api/comparison",
+        name="compare",
+        summary="Two evaluations against each other, computed now",
+        answer=_comparison,
+        parameters=(
+            ApiParameter(name="a", description="id of the first evaluation", schema={"type": "string", "pattern": _ID}, required=True),
+            ApiParameter(name="b", description="id of the second evaluation", schema={"type": "string", "pattern": _ID}, required=True),
+            _MEASURE,
+            ApiParameter(
+                name="judgments",
+                description="whether they may differ",
+                schema={"type": "string", "enum": ["same", "different"], "default": "same"},
+            ),
+        ),
+        result=_object({**_HEAD, "a": {"type": "string"}, "b": {"type": "string"}, "pairs": {"type": "array"}}),
     ),
-    Operation("/api/verdicts", "list_verdicts", "Comparisons and gates, the newest first", _entries("comparison", "gate"),
-        (_TAG, _COMMIT, _LIMIT), _LISTED),
     Operation(
-        "/api/monitors", "list_monitors", "Monitors of canary queries with their open alarms", _monitors, (),
-        _object({**_HEAD, "monitors": {"type": "array", "items": _object({
-            "name": {"type": "string"}, "open": {"type": "array", "items": {"type": "string"}}, "outcome": {"type": "string"},
-            "when": {"type": "string"},
-        })}}),
+        path="/api/verdicts",
+        name="list_verdicts",
+        summary="Comparisons and gates, the newest first",
+        answer=_entries("comparison", "gate"),
+        parameters=(_TAG, _COMMIT, _LIMIT),
+        result=_LISTED,
     ),
     Operation(
-        "/api/verdicts/{id}", "show_verdict", "A comparison or a gate as it was stored", _verdict, (_IN_PATH,),
-        _object({**_ORIGIN, "result": {"type": "object"}}),
+        path="/api/monitors",
+        name="list_monitors",
+        summary="Monitors of canary queries with their open alarms",
+        answer=_monitors,
+        parameters=(),
+        result=_object(
+            {
+                **_HEAD,
+                "monitors": {
+                    "type": "array",
+                    "items": _object(
+                        {
+                            "name": {"type": "string"},
+                            "open": {"type": "array", "items": {"type": "string"}},
+                            "outcome": {"type": "string"},
+                            "when": {"type": "string"},
+                        }
+                    ),
+                },
+            }
+        ),
     ),
-)  # fmt: skip
+    Operation(
+        path="/api/verdicts/{id}",
+        name="show_verdict",
+        summary="A comparison or a gate as it was stored",
+        answer=_verdict,
+        parameters=(_IN_PATH,),
+        result=_object({**_ORIGIN, "result": {"type": "object"}}),
+    ),
+)
 """Everything that can be asked for, but the document itself."""

@@ -64,7 +64,7 @@ def label_application(labelling: Labelling, guard: Guard) -> ASGIApp:
     >>> label_application.__name__
     'label_application'
     """
-    site = Site(StoreFolder(None), guard, pages=_PAGES)
+    site = Site(folder=StoreFolder(None), guard=guard, pages=_PAGES)
     pages = _LabelPages(site, labelling)
     routes: list[tuple[str, Callable[[Request], Any], str]] = [
         ("/", pages.start, "GET"), ("/label", pages.label, "GET"), ("/progress", pages.progress, "GET"),

@@ -102,7 +102,9 @@ class LabelServing:
         gold = {} if self.gold is None else _grades(self.gold)
         known = {one.key for one in pairs}
         more = with_texts(
-            [JudgmentPair(query, document) for query, document in gold if (query, document) not in known], self.queries, self.documents
+            [JudgmentPair(query=query, document=document) for query, document in gold if (query, document) not in known],
+            self.queries,
+            self.documents,
         )
         model = {} if self.model is None else _grades(self.model)
         return LabelPlan(

@@ -116,7 +116,7 @@ def intervals_of(site: Site, store: Store, timeline: Timeline) -> dict[str, tupl
     --------
     >>> from idealrank.live.web.access import StoreFolder
     >>> from idealrank.live.web.guard import Guard
-    >>> intervals_of(Site(StoreFolder(None), Guard()), None, Timeline(measure="AP"))
+    >>> intervals_of(Site(folder=StoreFolder(None), guard=Guard()), None, Timeline(measure="AP"))
     {}
     """
     if not timeline.points or timeline.query or not _is_averaged(timeline.measure):

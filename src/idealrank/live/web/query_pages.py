@@ -208,11 +208,13 @@ def _neighbours(sides: Sequence[QuerySide], measure: Measure, query: str, ids: d
 
 def _value_table(sides: Sequence[QuerySide], places: Sequence[int | None]) -> Table:
     common = [str(one) for one in sides[-1].evaluation.measures]
-    columns: list[Column[str]] = [Column("measure", cell=str)]
+    columns: list[Column[str]] = [Column(title="measure", cell=str)]
     for side, place in zip(sides, places, strict=True):
-        columns.append(Column(side.entry.name, "number", lambda text, side=side, place=place: number_cell(side.value(text, place))))  # type: ignore[misc]
+        columns.append(
+            Column(title=side.entry.name, kind="number", cell=lambda text, side=side, place=place: number_cell(side.value(text, place)))  # type: ignore[misc]
+        )
     if len(sides) > 1:
-        columns.append(Column("difference", "number", lambda text: _change_cell(sides, places, text)))
+        columns.append(Column(title="difference", kind="number", cell=lambda text: _change_cell(sides, places, text)))
     return Table.of(columns, common, title="Values of this query")
 
 
@@ -244,10 +246,10 @@ def _explained(site: Site, side: QuerySide, query: str, measure: Measure) -> dic
     table = ranking_table(found, f"Ranking of {side.entry.name}")
     ideal = Table.of(
         [
-            Column("rank", "number", lambda row: Cell(str(row.rank), row.rank)),
-            Column("document", cell=lambda row: row.document),
-            Column("grade", "number", lambda row: Cell(f"{row.grade:g}", row.grade)),
-            Column("adds", "number", lambda row: number_cell(row.contribution)),
+            Column(title="rank", kind="number", cell=lambda row: Cell(str(row.rank), row.rank)),
+            Column(title="document", cell=lambda row: row.document),
+            Column(title="grade", kind="number", cell=lambda row: Cell(f"{row.grade:g}", row.grade)),
+            Column(title="adds", kind="number", cell=lambda row: number_cell(row.contribution)),
         ],
         found.ideal[: depth_of([measure])],
         title=f"Ideal ranking beside {side.entry.name}",
@@ -288,10 +290,10 @@ def _listed(side: QuerySide, query: str, measure: Measure) -> dict[str, Any]:
 def _listing_table(name: str, listing: Listing) -> Table:
     rows = list(zip(range(1, len(listing.documents) + 1), listing.documents, listing.grades, listing.tied, strict=True))
     columns: list[Column[Any]] = [
-        Column("rank", "number", lambda row: Cell(str(row[0]), row[0])),
-        Column("document", cell=lambda row: Cell("unjudged", tone="quiet") if row[1] is None else row[1]),
-        Column("grade", "number", lambda row: Cell("-") if row[2] is None else Cell(f"{row[2]:g}", row[2])),
+        Column(title="rank", kind="number", cell=lambda row: Cell(str(row[0]), row[0])),
+        Column(title="document", cell=lambda row: Cell("unjudged", tone="quiet") if row[1] is None else row[1]),
+        Column(title="grade", kind="number", cell=lambda row: Cell("-") if row[2] is None else Cell(f"{row[2]:g}", row[2])),
     ]
     if any(listing.tied):
-        columns.append(Column("tied", cell=lambda row: "tied" if row[3] else ""))
+        columns.append(Column(title="tied", cell=lambda row: "tied" if row[3] else ""))
     return Table.of(columns, rows, title=f"Ranking of {name}")

@@ -40,7 +40,7 @@ _TITLES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Site:
     """One running page.
 
@@ -63,7 +63,7 @@ class Site:
 
     Examples
     --------
-    >>> Site(StoreFolder(None), Guard()).asset("page.js")[1]
+    >>> Site(folder=StoreFolder(None), guard=Guard()).asset("page.js")[1]
     'text/javascript; charset=utf-8'
     """
 
@@ -160,7 +160,7 @@ def told(site: Site, path: str, status: int, detail: str) -> Response:
 
     Examples
     --------
-    >>> told(Site(StoreFolder(None), Guard()), "/api/entries", 404, "found none").body
+    >>> told(Site(folder=StoreFolder(None), guard=Guard()), "/api/entries", 404, "found none").body
     b'{"error":"found none"}'
     """
     headers = {"www-authenticate": "Bearer"} if status == 401 else {}
@@ -179,7 +179,7 @@ def guarded_application(site: Site, routes: Sequence[BaseRoute]) -> ASGIApp:
 
     Examples
     --------
-    >>> guarded_application(Site(StoreFolder(None), Guard()), [])  # doctest: +ELLIPSIS
+    >>> guarded_application(Site(folder=StoreFolder(None), guard=Guard()), [])  # doctest: +ELLIPSIS
     <idealrank.live.web.guard.Guarded object at ...>
     """
     shared = [Route("/assets/{name}", _asset, methods=["GET"]), Route(SIGN_IN, _sign_in, methods=["POST"])]

@@ -20,7 +20,7 @@ _LABELS, _NARROW_LABELS = 8, 3  # texts below a panel, on a desk and on a phone
 _EDGE = 6  # pixels between the values and the frame
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Dot:
     """A value in the drawing.
 
@@ -37,7 +37,7 @@ class Dot:
 
     Examples
     --------
-    >>> Dot(Point(id="3f2a9c41d07b", when="", run="bm25", value=0.5), 50.0, 10.0, "bm25: 0.5").x
+    >>> Dot(point=Point(id="3f2a9c41d07b", when="", run="bm25", value=0.5), x=50.0, y=10.0, text="bm25: 0.5").x
     50.0
     """
 
@@ -52,7 +52,7 @@ class Dot:
         return f"/runs/{self.point.id}" if re.fullmatch("[0-9a-f]{12}", self.point.id) else ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Mark:
     """A mark on the axis: a date, a new commit, an alarm, or a change after which values cannot be compared.
 
@@ -69,7 +69,7 @@ class Mark:
 
     Examples
     --------
-    >>> Mark(25.0, "1a2b3c4d").label
+    >>> Mark(x=25.0, label="1a2b3c4d").label
     '1a2b3c4d'
     """
 
@@ -79,7 +79,7 @@ class Mark:
     is_minor: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Panel:
     """The line of one run.
 
@@ -102,7 +102,7 @@ class Panel:
 
     Examples
     --------
-    >>> Panel("bm25", 96).dots
+    >>> Panel(run="bm25", height=96).dots
     []
     """
 
@@ -129,7 +129,7 @@ class Panel:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Drawing:
     """All panels of one measure, with one axis of values and one of evaluations.
 
@@ -194,18 +194,18 @@ class Drawing:
         ends = [end for point in points for end in intervals.get(point.id, ()) if math.isfinite(end)]
         values = [point.value for point in points if point.known]
         if not values:
-            return cls([], len(lines))
+            return cls(panels=[], left_out=len(lines))
         scale = _Scale.over([*values, *ends], _TALL if len(shown) == 1 else _LOW)
         found = timeline.steps(together=together)
         x = {point.id: _share(place, len(points)) for place, point in enumerate(points)}
         panels = [_panel(run, [found[point.id] for point in lines[run]], x, scale, intervals) for run in shown]
         for panel in panels:
             ids = {point.id for point in lines[panel.run]}
-            panel.alarms.extend(Mark(x[one], label) for one, label in (marks or {}).items() if one in ids)
-        return cls(panels, len(lines) - len(shown), _dates(points, x), any(panel.bands for panel in panels))
+            panel.alarms.extend(Mark(x=x[one], label=label) for one, label in (marks or {}).items() if one in ids)
+        return cls(panels=panels, left_out=len(lines) - len(shown), dates=_dates(points, x), has_bands=any(panel.bands for panel in panels))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Scale:
     """Values to pixels, the highest on top."""
 
@@ -218,7 +218,7 @@ class _Scale:
     def over(cls, values: Sequence[float], height: int) -> "_Scale":
         low, high = min(values), max(values)
         room = (high - low) * 0.05 or abs(high) * 0.05 or 0.5
-        return cls(low - room, high + room, height, _step(low - room, high + room, 4 if height > _LOW else 2))
+        return cls(low=low - room, high=high + room, height=height, step=_step(low - room, high + room, 4 if height > _LOW else 2))
 
     def y(self, value: float) -> float:
         return round(_EDGE + (self.high - value) / (self.high - self.low) * (self.height - 2 * _EDGE), 1)
@@ -244,22 +244,22 @@ def _share(place: int, total: int) -> float:
 
 
 def _panel(run: str, line: Sequence[Step], x: Mapping[str, float], scale: _Scale, intervals: Mapping[str, tuple[float, float]]) -> Panel:
-    panel = Panel(run, scale.height, ticks=scale.ticks)
+    panel = Panel(run=run, height=scale.height, ticks=scale.ticks)
     places = decimals(list(intervals.values()))
     stretches: list[list[Point]] = [[]]
     before: Point | None = None
     for step in line:
         point = step.point
         if step.breaks:
-            panel.breaks.append(Mark(x[point.id], " and ".join(step.breaks)))
+            panel.breaks.append(Mark(x=x[point.id], label=" and ".join(step.breaks)))
             stretches.append([])
         if not point.known:
             stretches.append([])
             continue
         stretches[-1].append(point)
-        panel.dots.append(Dot(point, x[point.id], scale.y(point.value), _said(step, intervals.get(point.id), places)))
+        panel.dots.append(Dot(point=point, x=x[point.id], y=scale.y(point.value), text=_said(step, intervals.get(point.id), places)))
         if point.commit and (before is None or before.commit != point.commit):
-            panel.commits.append(Mark(x[point.id], short_commit(point)))
+            panel.commits.append(Mark(x=x[point.id], label=short_commit(point)))
         before = point
     for stretch in stretches:
         known = [(x[point.id] * WIDTH / 100, point) for point in stretch]
@@ -302,14 +302,14 @@ def _thinned(marks: Sequence[Mark]) -> list[Mark]:
     for mark in marks:
         is_shown, is_major = mark.x - last >= 100 / _LABELS, mark.x - last_major >= 100 / _NARROW_LABELS
         last, last_major = mark.x if is_shown else last, mark.x if is_shown and is_major else last_major
-        found.append(Mark(mark.x, mark.label if is_shown else "", _anchor(mark.x), not is_major))
+        found.append(Mark(x=mark.x, label=mark.label if is_shown else "", anchor=_anchor(mark.x), is_minor=not is_major))
     return found
 
 
 def _dates(points: Sequence[Point], x: Mapping[str, float]) -> list[Mark]:
     """Days below the drawing, wherever there is room for the next."""
-    marks = [Mark(x[points[0].id], points[0].when[:10])]
-    marks += [Mark(x[after.id], after.when[:10]) for before, after in pairwise(points) if before.when[:10] != after.when[:10]]
+    marks = [Mark(x=x[points[0].id], label=points[0].when[:10])]
+    marks += [Mark(x=x[after.id], label=after.when[:10]) for before, after in pairwise(points) if before.when[:10] != after.when[:10]]
     return [mark for mark in _thinned(marks) if mark.label]
 
 

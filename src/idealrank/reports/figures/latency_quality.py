@@ -125,9 +125,9 @@ def _figure(systems: Sequence[Mapping[str, Any]], measure: str, best: set[int]) 
         top, bottom = up(_inside(mean["high"], mean["mean"])), up(_inside(mean["low"], mean["mean"]))
         drawn.append(f'<line class="interval" x1="{x:.1f}" x2="{x:.1f}" y1="{top:.1f}" y2="{bottom:.1f}"/>')
         drawn.append(f'<circle class="point{" best" if place in best else ""}" cx="{x:.1f}" cy="{y:.1f}" r="5"/>')
-        points.append(NamedPoint(shortened(one["name"]), x, y, top, bottom))
+        points.append(NamedPoint(name=shortened(one["name"]), x=x, y=y, top=top, bottom=bottom))
     order = sorted(range(len(points)), key=lambda place: (place not in best, place))
-    boxes = label_boxes([points[place] for place in order], Box(_LEFT, 2, _WIDTH - 2, _HEIGHT - _BOTTOM))
+    boxes = label_boxes([points[place] for place in order], Box(left=_LEFT, top=2, right=_WIDTH - 2, bottom=_HEIGHT - _BOTTOM))
     drawn += [_label(points[place], box) for place, box in zip(order, boxes, strict=True) if box is not None]
     title = f"{html.escape(measure)} with 95 % intervals against p95 latency of {len(systems)} backends"
     return f'<h2>{html.escape(measure)}</h2>\n<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{title}">{"".join(drawn)}</svg>'

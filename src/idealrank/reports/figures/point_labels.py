@@ -11,13 +11,16 @@ _CROSSED = 40.0  # cost of a name across the interval of a point, in px of dista
 _NARROW, _USUAL, _BROAD, _WIDE = 4.5, 7.2, 10.5, 13.0  # px of a letter of 12 px, rather too many
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Box:
     """Rectangle with its left, top, right and bottom edge in px.
 
     Examples
     --------
-    >>> Box(0, 0, 10, 10).meets(Box(9, 9, 20, 20)), Box(0, 0, 10, 10).meets(Box(10, 0, 20, 10))
+    >>> (
+    ...     Box(left=0, top=0, right=10, bottom=10).meets(Box(left=9, top=9, right=20, bottom=20)),
+    ...     Box(left=0, top=0, right=10, bottom=10).meets(Box(left=10, top=0, right=20, bottom=10)),
+    ... )
     (True, False)
     """
 
@@ -35,13 +38,13 @@ class Box:
         return self.left <= other.left and self.top <= other.top and self.right >= other.right and self.bottom >= other.bottom
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class NamedPoint:
     """Point with its name, and the ends of its interval.
 
     Examples
     --------
-    >>> NamedPoint("bm25", 100.0, 50.0, 40.0, 60.0).name
+    >>> NamedPoint(name="bm25", x=100.0, y=50.0, top=40.0, bottom=60.0).name
     'bm25'
     """
 
@@ -96,13 +99,13 @@ def label_boxes(points: Sequence[NamedPoint], inside: Box) -> list[Box | None]:
 
     Examples
     --------
-    >>> near = [NamedPoint("flat", 100, 100, 90, 110), NamedPoint("hnsw", 104, 101, 90, 110)]
-    >>> first, second = label_boxes(near, Box(0, 0, 700, 400))
+    >>> near = [NamedPoint(name="flat", x=100, y=100, top=90, bottom=110), NamedPoint(name="hnsw", x=104, y=101, top=90, bottom=110)]
+    >>> first, second = label_boxes(near, Box(left=0, top=0, right=700, bottom=400))
     >>> first.meets(second)
     False
     """
-    circles = [Box(one.x - _RADIUS, one.y - _RADIUS, one.x + _RADIUS, one.y + _RADIUS) for one in points]
-    intervals = [Box(one.x - 1, one.top, one.x + 1, one.bottom) for one in points]
+    circles = [Box(left=one.x - _RADIUS, top=one.y - _RADIUS, right=one.x + _RADIUS, bottom=one.y + _RADIUS) for one in points]
+    intervals = [Box(left=one.x - 1, top=one.top, right=one.x + 1, bottom=one.bottom) for one in points]
     placed: list[Box | None] = []
     for point in points:
         taken = [*circles, *(box for box in placed if box is not None)]
@@ -122,4 +125,4 @@ def _candidates(point: NamedPoint) -> Iterator[tuple[float, Box]]:
         for up in (-1, 1) if step else (-1,):
             for side, left in ((0, point.x + _GAP), (1, point.x - _GAP - wide), (12, point.x - wide / 2)):
                 middle = point.y - 12 + up * step * LINE / 2
-                yield abs(middle - point.y + 12) + side, Box(left, middle - LINE / 2, left + wide, middle + LINE / 2)
+                yield abs(middle - point.y + 12) + side, Box(left=left, top=middle - LINE / 2, right=left + wide, bottom=middle + LINE / 2)

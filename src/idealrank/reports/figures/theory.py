@@ -23,7 +23,7 @@ _DIGITS = 5  # of a value in a specification: a tenth of a pixel is a thousand t
 _ENLARGED_FROM = 0.2  # share of the documents from which on the enlarged panel looks
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PaperFigure:
     """One figure of the paper.
 
@@ -52,26 +52,26 @@ FIGURES: Mapping[int, PaperFigure] = {
     figure.number: figure
     for figure in (
         PaperFigure(
-            1, "nDCG", "NDCG with the logarithmic discount, D(r) = 1 / log(1 + r)",
-            "Theorem 4: every ranker converges to 1. Theorem 6: from some n on, one ranker is always ahead.", enlarged=True,
+            number=1, measure="nDCG", title="NDCG with the logarithmic discount, D(r) = 1 / log(1 + r)",
+            theory="Theorem 4: every ranker converges to 1. Theorem 6: from some n on, one ranker is always ahead.", enlarged=True,
         ),
         PaperFigure(
-            2, "nDCG(discount=zipf(0.5))", "NDCG with the discount D(r) = 1 / \u221ar",
-            "Theorem 7: each ranker has a limit. Theorem 8: if the limits differ, one ranker is always ahead from some n on.",
+            number=2, measure="nDCG(discount=zipf(0.5))", title="NDCG with the discount D(r) = 1 / \u221ar",
+            theory="Theorem 7: each ranker has a limit. Theorem 8: if the limits differ, one ranker is always ahead from some n on.",
         ),
         PaperFigure(
-            3, "nDCG(discount=geometric(2))", "NDCG with the discount D(r) = 1 / 2\u02b3",
-            "Theorem 10: the first few documents decide, so values do not converge, even on long lists.",
+            number=3, measure="nDCG(discount=geometric(2))", title="NDCG with the discount D(r) = 1 / 2\u02b3",
+            theory="Theorem 10: the first few documents decide, so values do not converge, even on long lists.",
         ),
         PaperFigure(
-            4, "nDCG@0.2n", "NDCG@k with k = n/5 and the logarithmic discount",
-            "Theorem 12: each ranker has a limit, and the limits distinguish the rankers.",
+            number=4, measure="nDCG@0.2n", title="NDCG@k with k = n/5 and the logarithmic discount",
+            theory="Theorem 12: each ranker has a limit, and the limits distinguish the rankers.",
         ),
     )
 }  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SimulatedMeans:
     """Content of a figure: one mean value a ranker and list length.
 
@@ -112,7 +112,7 @@ def figure_spec(figure: PaperFigure, curves: SimulatedMeans, *, interactive: boo
 
     Examples
     --------
-    >>> curves = SimulatedMeans(np.array([1, 2]), {"mine": np.array([1.0, 0.9])}, 7, "Data: mine.npz.")
+    >>> curves = SimulatedMeans(sizes=np.array([1, 2]), means={"mine": np.array([1.0, 0.9])}, queries=7, source="Data: mine.npz.")
     >>> figure_spec(FIGURES[2], curves)["title"]["text"]
     'Figure 2. NDCG with the discount D(r) = 1 / √r'
     """
@@ -270,7 +270,7 @@ _SMALL_WIDTH, _SMALL_HEIGHT, _SPACE = 196, 210, 26
 _BLUE, _BAND, _DASHED, _INK = LIGHT["accent"], LIGHT["accent"], LIGHT["quiet"], LIGHT["ink"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Simulated:
     """One panel: a measure of lists of growing length.
 
@@ -310,7 +310,14 @@ def simulated_spec(panels: Sequence[Simulated], model: str) -> Spec:
 
     Examples
     --------
-    >>> panel = Simulated("nDCG", "tends to 1", np.array([10, 100]), np.array([[0.8, 0.9]]), np.array([0.8, 0.9]), 1.0)
+    >>> panel = Simulated(
+    ...     measure="nDCG",
+    ...     says="tends to 1",
+    ...     sizes=np.array([10, 100]),
+    ...     values=np.array([[0.8, 0.9]]),
+    ...     means=np.array([0.8, 0.9]),
+    ...     limit=1.0,
+    ... )
     >>> len(simulated_spec([panel], "s")["vconcat"][0]["hconcat"])
     1
     """

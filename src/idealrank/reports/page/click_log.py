@@ -29,7 +29,7 @@ _NAMES = ("ink", "quiet", "axis", "line", "paper", "accent", "worse", "run", "ot
 _COLOURS: Mapping[str, str] = {name: f"var(--plot-{name})" for name in _NAMES}
 _LARGE_BIAS = 1.5  # clicks at the first rank for one at the last, beyond which a page warns
 _MODELS: Sequence[Column[tuple[str, float]]] = (
-    Column("model", cell=lambda one: one[0]), Column("perplexity", "number", lambda one: number_cell(one[1], 4)),
+    Column(title="model", cell=lambda one: one[0]), Column(title="perplexity", kind="number", cell=lambda one: number_cell(one[1], 4)),
 )  # fmt: skip
 _FEW = 0.02  # share of lists left out, beyond which a page warns
 
@@ -133,7 +133,7 @@ def click_page_html(page: ClickLogPage) -> str:
     >>> from idealrank.clicks import propensities, simulate
     >>> log = simulate([[0.5, 0.3]] * 4, 400, ranks=2, policy="random")
     >>> found = propensities(log, n_resamples=10)
-    >>> check = LogCheck(800, 400, 400, (), False, log, np.ones(800, np.bool_))
+    >>> check = LogCheck(n_rows=800, n_lists=400, n_kept=400, problems=(), from_zero=False, sessions=log, kept_rows=np.ones(800, np.bool_))
     >>> page = ClickLogPage(check=check, propensities=found, perplexity={RATES: found.perplexity})
     >>> click_page_html(page).splitlines()[0]
     '<!DOCTYPE html>'

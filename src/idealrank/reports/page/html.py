@@ -98,7 +98,7 @@ def _rendered(template: Any, fixed: Mapping[str, Any], subject: Subject, most: i
     """The page with ids of so many letters; None if these take too much of its room, and there are shorter ones."""
     ids = shortened(_named(subject), most)
     plain = {**fixed, **page_context(subject, ids, most)}
-    empty: str = template.render(plain | _room(subject, Payload("", "", 0, 0, {})))
+    empty: str = template.render(plain | _room(subject, Payload(data="", lists="", texts=0, rankings=0, errors={})))
     found = fitted(subject, ids, MOST_BYTES - len(empty.encode()), shorter=shorter)
     if found is None:
         return None

@@ -118,7 +118,7 @@ _SHARE_OF_TEXTS = 0.4  # of the room that the values leave; rankings take the re
 _STEP = 0.99  # so many of the rankings that should fit are kept when an estimate was too bold
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Payload:
     """Both parts, packed, and what had no room in them.
 
@@ -206,7 +206,7 @@ def fitted(subject: Subject, ids: Mapping[str, str], room: int, *, shorter: bool
         pieces = pieces[: max(0, int(len(pieces) * (room - len(data)) / len(lists) * _STEP))]
         lists = packed(as_json(lists_of(subject, pieces)))
     errors = {measure["text"]: values["error"] for measure, values in zip(found["measures"], found["values"], strict=True)}
-    return Payload(data, lists, len(texts), len(pieces), errors)
+    return Payload(data=data, lists=lists, texts=len(texts), rankings=len(pieces), errors=errors)
 
 
 def queries_of(subject: Subject) -> list[str]:

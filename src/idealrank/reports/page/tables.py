@@ -63,12 +63,16 @@ def means_grid(subject: Subject) -> Table:
     order = list(next(iter(ranked.values())).means) if ranked else list(subject.names)
     depth = subject.evaluations[0].coverage.unjudged_cutoff
     covers = {run: one.coverage for run, one in zip(subject.names, subject.evaluations, strict=True)}
-    columns: list[Column[str]] = [Column("run", cell=one_line)]
+    columns: list[Column[str]] = [Column(title="run", cell=one_line)]
     for measure, text in zip(subject.measures, texts, strict=True):
         means = [column.of(partial(_of_run, subject, measure)) for column in _mean_columns(text, f"{text} interval")]
-        columns += [*means, *([Column(f"{text} group", cell=ranked[text].letters.__getitem__)] if lettered else [])]
-    columns.append(Column(f"unjudged in {depth}" if depth else "unjudged", "number", lambda run: share_cell(covers[run].unjudged_share)))
-    columns.append(Column("queries", "number", lambda run: count_cell(covers[run].scored)))
+        columns += [*means, *([Column(title=f"{text} group", cell=ranked[text].letters.__getitem__)] if lettered else [])]
+    columns.append(
+        Column(
+            title=f"unjudged in {depth}" if depth else "unjudged", kind="number", cell=lambda run: share_cell(covers[run].unjudged_share)
+        )
+    )
+    columns.append(Column(title="queries", kind="number", cell=lambda run: count_cell(covers[run].scored)))
     title = f"Means of the runs with {100 * _level_of(subject):g} % intervals"
     groups = [] if comparison is None or not lettered else [letters_note(comparison, "groups")]
     notes = [f"{note[:1].upper()}{note[1:]}." for note in groups]
@@ -77,17 +81,17 @@ def means_grid(subject: Subject) -> Table:
 
 def _long_means(subject: Subject) -> Table:
     """A row a measure and run, where they are too many for a line; each share of unjudged documents is as deep as its measure."""
-    columns: list[Column[_Mean]] = [Column("measure", cell=lambda one: str(one.measure))]
+    columns: list[Column[_Mean]] = [Column(title="measure", cell=lambda one: str(one.measure))]
     if len(subject.names) > 1:
-        columns.append(Column("run", cell=lambda one: one_line(one.run)))
+        columns.append(Column(title="run", cell=lambda one: one_line(one.run)))
     columns += _mean_columns("mean", f"{100 * _level_of(subject):g} % interval")
-    columns.append(Column("queries", "number", lambda one: count_cell(one.queries)))
-    columns.append(Column("unjudged", "number", lambda one: one.unjudged))
+    columns.append(Column(title="queries", kind="number", cell=lambda one: count_cell(one.queries)))
+    columns.append(Column(title="unjudged", kind="number", cell=lambda one: one.unjudged))
     rows = [_of_run(subject, measure, name) for measure in subject.measures for name in subject.names]
     return Table.of(columns, rows, title="Means of the runs")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Mean:
     """The mean of a run by a measure; without `found` it has no interval."""
 
@@ -116,13 +120,19 @@ class _Mean:
 def _of_run(subject: Subject, measure: Measure, run: str) -> _Mean:
     found = subject.means.get(str(measure), {})
     evaluation = subject.evaluations[subject.names.index(run)]
-    return _Mean(run, measure, evaluation, found.get(run), decimals(one.interval for one in found.values()))
+    return _Mean(
+        run=run, measure=measure, evaluation=evaluation, found=found.get(run), places=decimals(one.interval for one in found.values())
+    )
 
 
 def _mean_columns(mean: str, interval: str) -> list[Column[_Mean]]:
     return [
-        Column(mean, "number", _Mean.mean),
-        Column(interval, "number", lambda one: Cell("-") if one.found is None else interval_cell(one.found.interval, one.places)),
+        Column(title=mean, kind="number", cell=_Mean.mean),
+        Column(
+            title=interval,
+            kind="number",
+            cell=lambda one: Cell("-") if one.found is None else interval_cell(one.found.interval, one.places),
+        ),
     ]
 
 
@@ -134,7 +144,7 @@ def _said(shown: VerdictMark) -> Cell:
     return Cell(shown.word, tone=shown.tone)
 
 
-_MEASURE: Column[Line] = Column("measure", cell=lambda line: line.measure)
+_MEASURE: Column[Line] = Column(title="measure", cell=lambda line: line.measure)
 _PLAIN = Shown(USUAL, USUAL, None)
 
 
@@ -182,7 +192,7 @@ def every_pair_grid(comparison: Comparison, measure: str) -> Table:
     """
     lines = [Line.of(pair.measures[measure], a=one_line(pair.a), b=one_line(pair.b)) for pair in leading_pairs(comparison)]
     rows = [line.row for line in lines]
-    named: list[Column[Line]] = [Column("run", cell=lambda line: line.b), Column("against", cell=lambda line: line.a)]
+    named: list[Column[Line]] = [Column(title="run", cell=lambda line: line.b), Column(title="against", cell=lambda line: line.a)]
     columns = difference_columns("page: pairs", Shown.on_page(rows), comparison.method.level)
     notes = basis_notes((pair, pair.measures[measure]) for pair in comparison.pairs)
     return Table.of([*named, *columns], lines, title=f"All pairs by {measure}", notes=notes)
@@ -202,7 +212,7 @@ def slices_grid(pair: Pair, measure: str) -> Table | None:
     row = pair.measures[measure]
     if row.slices is None:
         return None
-    named: Column[Line] = Column("slice", cell=lambda line: line.name)
+    named: Column[Line] = Column(title="slice", cell=lambda line: line.name)
     columns = difference_columns("page: slices", Shown.on_page(row.slices.rows), row.level, one_line(pair.a), one_line(pair.b))
     lines = [Line(one, row.direction, one_line(one.name)) for one in row.slices]
     return Table.of([named, *columns], lines, title=f"Slices by {measure}, the worst first")
@@ -218,10 +228,13 @@ def spread_grid(subject: Subject) -> Table:
     >>> [cell.text for cell in spread_grid(Subject(evaluations=(one,), measures=one.measures)).rows[0]][:5]
     ['RR', 'run', '0.0000', '0.1000', '0.2500']
     """
-    columns: list[Column[_Spread]] = [Column("measure", cell=lambda one: one.measure), Column("run", cell=lambda one: one_line(one.run))]
+    columns: list[Column[_Spread]] = [
+        Column(title="measure", cell=lambda one: one.measure),
+        Column(title="run", cell=lambda one: one_line(one.run)),
+    ]
     columns += [_quantile(title, share) for title, share in _QUANTILES.items()]
-    columns.append(Column("at 0", "number", lambda one: count_cell(int(np.count_nonzero(one.values == 0)))))
-    columns.append(Column("queries", "number", lambda one: count_cell(one.values.size)))
+    columns.append(Column(title="at 0", kind="number", cell=lambda one: count_cell(int(np.count_nonzero(one.values == 0)))))
+    columns.append(Column(title="queries", kind="number", cell=lambda one: count_cell(one.values.size)))
     rows = []
     for measure in subject.measures:
         values, counted = values_of(subject, measure)
@@ -240,7 +253,9 @@ class _Spread:
 
 
 def _quantile(title: str, share: float) -> Column[_Spread]:
-    return Column(title, "number", lambda one: number_cell(float(np.quantile(one.values, share)) if one.values.size else math.nan))
+    return Column(
+        title=title, kind="number", cell=lambda one: number_cell(float(np.quantile(one.values, share)) if one.values.size else math.nan)
+    )
 
 
 @dataclass(frozen=True)
@@ -270,10 +285,10 @@ def curves_grid(subject: Subject) -> Table:
     ]
     places = decimals(one.found.interval for one in rows)
     columns: list[Column[_AtCutoff]] = [
-        Column("measure", cell=lambda one: one.measure),
-        Column("run", cell=lambda one: one_line(one.run)),
-        Column("mean", "number", lambda one: number_cell(one.found.mean, places)),
-        Column("95 % interval", "number", lambda one: interval_cell(one.found.interval, places)),
+        Column(title="measure", cell=lambda one: one.measure),
+        Column(title="run", cell=lambda one: one_line(one.run)),
+        Column(title="mean", kind="number", cell=lambda one: number_cell(one.found.mean, places)),
+        Column(title="95 % interval", kind="number", cell=lambda one: interval_cell(one.found.interval, places)),
     ]
     return Table.of(columns, rows, title="Means at several cutoffs")
 
@@ -290,10 +305,10 @@ def robust_grid(found: Robustness) -> Table:
     """
     kept = [found.reference, *(one for one in found.variants if one.row is not None and one.status == "changes the numbers")]
     columns: list[Column[Variant]] = [
-        Column("changed", cell=lambda one: "as asked" if one is found.reference else one.change),
-        Column("measure", cell=lambda one: one.measure),
+        Column(title="changed", cell=lambda one: "as asked" if one is found.reference else one.change),
+        Column(title="measure", cell=lambda one: one.measure),
         *(column.of(_line) for column in difference_columns("page: robust", _PLAIN, found.method.level)),
-        Column("turns", cell=_turned),
+        Column(title="turns", cell=_turned),
     ]
     title = f"{one_line(found.run_b)} against {one_line(found.run_a)}, by variant"
     return Table.of(columns, (one for one in kept if one.row is not None), title=title)
@@ -326,18 +341,18 @@ def checks_grid(gated: Gated) -> Table:
         return reason_text(gated, one, places) + (f"; {clause}" if clause else "")
 
     columns: list[Column[Check]] = [
-        Column("outcome", cell=lambda one: _said(mark_of_check(one, gated))),
-        Column("measure", cell=lambda one: one.measure),
-        Column("baseline", cell=lambda one: one_line(one.baseline)),
-        Column("mean before", "number", lambda one: number_cell(one.mean_baseline, places)),
-        Column("mean now", "number", lambda one: number_cell(one.mean_run, places)),
-        Column("difference", "number", lambda one: number_cell(one.difference, places, signed=True)),
-        Column("bound", "number", lambda one: number_cell(one.bound, places, signed=True)),
-        Column("one-sided p", "number", lambda one: p_cell(one.p_corrected)),
-        Column("two-sided p", "number", lambda one: p_cell(one.p_two_sided)),
-        Column("detectable", "number", lambda one: visible(one, places)),
-        Column("unjudged before / now", "number", lambda one: unjudged(one) or "-"),
-        Column("why", cell=why),
+        Column(title="outcome", cell=lambda one: _said(mark_of_check(one, gated))),
+        Column(title="measure", cell=lambda one: one.measure),
+        Column(title="baseline", cell=lambda one: one_line(one.baseline)),
+        Column(title="mean before", kind="number", cell=lambda one: number_cell(one.mean_baseline, places)),
+        Column(title="mean now", kind="number", cell=lambda one: number_cell(one.mean_run, places)),
+        Column(title="difference", kind="number", cell=lambda one: number_cell(one.difference, places, signed=True)),
+        Column(title="bound", kind="number", cell=lambda one: number_cell(one.bound, places, signed=True)),
+        Column(title="one-sided p", kind="number", cell=lambda one: p_cell(one.p_corrected)),
+        Column(title="two-sided p", kind="number", cell=lambda one: p_cell(one.p_two_sided)),
+        Column(title="detectable", kind="number", cell=lambda one: visible(one, places)),
+        Column(title="unjudged before / now", kind="number", cell=lambda one: unjudged(one) or "-"),
+        Column(title="why", cell=why),
     ]
     rows = sorted(gated.checks, key=lambda check: (not check.decides, check.passed))
     notes = [] if all(one.decides for one in gated.checks) else [COMPANION]
@@ -356,11 +371,11 @@ def contracts_grid(gated: Gated, texts: Mapping[str, str] | None = None, ids: Ma
     []
     """
     columns: list[Column[KeptContract]] = [
-        Column("outcome", cell=lambda one: _said(mark_of_contract(one, gated))),
-        Column("query", cell=lambda one: _named(one.contract.query, texts or {}, ids or {})),
-        Column("measure", cell=lambda one: one.measure),
-        Column("found", cell=demand),
-        Column("from", cell=lambda one: one_line(one.contract.place) or "-"),
+        Column(title="outcome", cell=lambda one: _said(mark_of_contract(one, gated))),
+        Column(title="query", cell=lambda one: _named(one.contract.query, texts or {}, ids or {})),
+        Column(title="measure", cell=lambda one: one.measure),
+        Column(title="found", cell=demand),
+        Column(title="from", cell=lambda one: one_line(one.contract.place) or "-"),
     ]
     rows = sorted(gated.contracts, key=lambda kept: kept.passed)
     return Table.of(columns, rows, title="Contracts")
@@ -371,7 +386,7 @@ def _named(query: str, texts: Mapping[str, str], ids: Mapping[str, str]) -> str:
     return f"{one_line(texts[query])} ({shown})" if texts.get(query) else shown
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Change:
     """A query on which two runs differ, or one value of a single run.
 
@@ -426,7 +441,7 @@ def changes(subject: Subject, pair: tuple[int, int] | None, most: int) -> tuple[
     def told(place: int) -> Change:
         query = queries[kept[place]]
         both = tuple(float(values[run, kept[place]]) for run in shown)
-        return Change(query, subject.query_texts.get(query, ""), both, float(gain[place]) * direction)
+        return Change(query=query, text=subject.query_texts.get(query, ""), values=both, difference=float(gain[place]) * direction)
 
     if pair is None:
         return [told(place) for place in order[:most]], []

@@ -50,12 +50,12 @@ class NamedCells(dict[str, Cell]):
 
     Examples
     --------
-    >>> Table.of([Column("run"), Column("AP", "number")], [NamedCells(run=Cell("all"))]).rows[0][1].text
+    >>> Table.of([Column(title="run"), Column(title="AP", kind="number")], [NamedCells(run=Cell("all"))]).rows[0][1].text
     ''
     """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Column(Generic[Row]):
     """A column: its title, and what stands in it beside each row.
 
@@ -72,8 +72,8 @@ class Column(Generic[Row]):
 
     Examples
     --------
-    >>> length = Column("length", "number", lambda word: Cell(str(len(word)), len(word)))
-    >>> Table.of([Column("word", cell=str), length], ["nDCG"]).rows
+    >>> length = Column(title="length", kind="number", cell=lambda word: Cell(str(len(word)), len(word)))
+    >>> Table.of([Column(title="word", cell=str), length], ["nDCG"]).rows
     [[Cell(text='nDCG', value=None, strong=False, mark='', tone=''), Cell(text='4', value=4, strong=False, mark='', tone='')]]
     """
 
@@ -93,10 +93,10 @@ class Column(Generic[Row]):
 
     def of(self, known: "Callable[[Other], Row]") -> "Column[Other]":
         """Return the column for other rows, with a function that extracts the shown row."""
-        return Column(self.title, self.kind, lambda other: self.beside(known(other)), self.name)
+        return Column(title=self.title, kind=self.kind, cell=lambda other: self.beside(known(other)), name=self.name)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Table:
     """Columns and rows, the first column naming the rows.
 
@@ -118,7 +118,7 @@ class Table:
 
     Examples
     --------
-    >>> columns = [Column("run", cell=str), Column("letters", "number", lambda run: number_cell(len(run), 0))]
+    >>> columns = [Column(title="run", cell=str), Column(title="letters", kind="number", cell=lambda run: number_cell(len(run), 0))]
     >>> [cell.text for cell in Table.of(columns, ["bm25"]).rows[0]]
     ['bm25', '4']
     """
@@ -138,7 +138,7 @@ class Table:
         cls, columns: "Sequence[Column[Row]]", things: "Iterable[Row | NamedCells]", *, title: str = "", notes: Sequence[str] = ()
     ) -> "Table":
         """A row for each thing, with what each column shows of it."""
-        return cls(columns, [[column.beside(thing) for column in columns] for thing in things], title, notes)
+        return cls(columns=columns, rows=[[column.beside(thing) for column in columns] for thing in things], title=title, notes=notes)
 
     def columnwise(self) -> list[list[Cell]]:
         """The cells of each column."""

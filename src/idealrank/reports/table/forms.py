@@ -151,8 +151,8 @@ def as_markdown(table: Table) -> str:
 
     Examples
     --------
-    >>> columns = [Column("run"), Column("AP", "number")]
-    >>> print(as_markdown(Table(columns, [[Cell("bm_25_"), Cell("0.25", strong=True)], [Cell("x|y"), Cell("0.2")]])), end="")
+    >>> columns = [Column(title="run"), Column(title="AP", kind="number")]
+    >>> print(as_markdown(Table(columns=columns, rows=[[Cell("bm_25_"), Cell("0.25", strong=True)], [Cell("x|y"), Cell("0.2")]])), end="")
     | run     |       AP |
     | ------- | -------: |
     | bm_25\_ | **0.25** |
@@ -199,8 +199,9 @@ def as_latex(table: Table) -> str:
 
     Examples
     --------
-    >>> columns = [Column("run"), Column("AP", "number")]
-    >>> print(as_latex(Table(columns, [[Cell("a_b"), Cell("0.25", strong=True, mark="*")], [Cell("x"), Cell("-0.1")]])), end="")
+    >>> columns = [Column(title="run"), Column(title="AP", kind="number")]
+    >>> rows = [[Cell("a_b"), Cell("0.25", strong=True, mark="*")], [Cell("x"), Cell("-0.1")]]
+    >>> print(as_latex(Table(columns=columns, rows=rows)), end="")
     % needs \usepackage{booktabs}
     \begin{tabular}{lr}
     \toprule
@@ -250,8 +251,8 @@ def as_html(table: Table) -> str:
 
     Examples
     --------
-    >>> columns = [Column("run"), Column("AP", "number")]
-    >>> print(as_html(Table(columns, [[Cell("a<b"), Cell("0.25", 0.2533, strong=True, mark="*")]], title="means")), end="")
+    >>> columns = [Column(title="run"), Column(title="AP", kind="number")]
+    >>> print(as_html(Table(columns=columns, rows=[[Cell("a<b"), Cell("0.25", 0.2533, strong=True, mark="*")]], title="means")), end="")
     <table class="table">
     <caption>means</caption>
     <thead><tr><th scope="col" class="text">run</th><th scope="col" class="number">AP</th></tr></thead>
@@ -310,8 +311,8 @@ def as_records(table: Table) -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> columns = [Column("run"), Column("AP", "number")]
-    >>> as_records(Table(columns, [[Cell("bm25"), Cell("0.25", 0.2533)], [Cell("x"), Cell("-")]]))
+    >>> columns = [Column(title="run"), Column(title="AP", kind="number")]
+    >>> as_records(Table(columns=columns, rows=[[Cell("bm25"), Cell("0.25", 0.2533)], [Cell("x"), Cell("-")]]))
     [{'run': 'bm25', 'AP': 0.2533}, {'run': 'x', 'AP': None}]
     """
     titles = [column.title for column in table.columns]
@@ -329,8 +330,8 @@ def as_rows(table: Table) -> list[Row]:
 
     Examples
     --------
-    >>> columns = [Column("run"), Column("AP", "number"), Column("95 %", "number")]
-    >>> as_rows(Table(columns, [[Cell("a,b"), Cell("0.25", 0.2533), Cell("[0.2, 0.3]", (0.21, 0.29))]]))
+    >>> columns = [Column(title="run"), Column(title="AP", kind="number"), Column(title="95 %", kind="number")]
+    >>> as_rows(Table(columns=columns, rows=[[Cell("a,b"), Cell("0.25", 0.2533), Cell("[0.2, 0.3]", (0.21, 0.29))]]))
     [['run', 'AP', '95 % low', '95 % high'], ['a,b', '0.2533', '0.21', '0.29']]
     """
     titles: list[str] = []

@@ -143,9 +143,9 @@ def as_text(table: Table, width: int = WIDTH) -> str:
     Examples
     --------
     >>> from idealrank.reports.table.cells import Column
-    >>> columns = [Column("run"), Column("AP", "number"), Column("p", "number")]
+    >>> columns = [Column(title="run"), Column(title="AP", kind="number"), Column(title="p", kind="number")]
     >>> rows = [[Cell("bm25"), Cell("0.25", mark="*"), Cell("1")], [Cell("x"), Cell("12.50"), Cell("0.031")]]
-    >>> print(as_text(Table(columns, rows, notes=["* the best"])), end="")
+    >>> print(as_text(Table(columns=columns, rows=rows, notes=["* the best"])), end="")
     run      AP       p
     bm25   0.25*  1
     x     12.50   0.031
@@ -160,7 +160,7 @@ def laid(table: Table, width: int = WIDTH) -> list[list[Span]]:
     Examples
     --------
     >>> from idealrank.reports.table.cells import Column
-    >>> laid(Table([Column("run")], [[Cell("bm25")]]))[1][0]
+    >>> laid(Table(columns=[Column(title="run")], rows=[[Cell("bm25")]]))[1][0]
     ('bm25', Cell(text='bm25', value=None, strong=False, mark='', tone=''))
     """
     upright = _upright(table)
@@ -177,7 +177,7 @@ def fits(table: Table, width: int = WIDTH, *, gap: str = "  ") -> bool:
     Examples
     --------
     >>> from idealrank.reports.table.cells import Column
-    >>> fits(Table([Column("run")], [[Cell("bm25")]]), width=3)
+    >>> fits(Table(columns=[Column(title="run")], rows=[[Cell("bm25")]]), width=3)
     False
     """
     return _width(_joined(_upright(table), gap)) <= width

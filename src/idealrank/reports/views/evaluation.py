@@ -65,8 +65,8 @@ def slice_parts(found: "SliceMeans") -> list[Part]:
 def _table(run: str, measures: Mapping[str, str], found: "SliceMeans", digits: int | None) -> Table:
     rows = [_Row(name, found.queries[name], dict(means)) for name, means in found.slices.items()]
     columns: list[Column[_Row]] = [
-        Column(f"{run}, by slice", cell=lambda row: row.name),
-        Column("queries", "number", lambda row: count_cell(row.queries)),
+        Column(title=f"{run}, by slice", cell=lambda row: row.name),
+        Column(title="queries", kind="number", cell=lambda row: count_cell(row.queries)),
     ]
     for text, aggregate in measures.items():
         known = [row.means[text].interval for row in rows if math.isfinite(row.means[text].interval[0])]
@@ -76,8 +76,12 @@ def _table(run: str, measures: Mapping[str, str], found: "SliceMeans", digits: i
 
 
 def _columns(text: str, places: int, *, is_sum: bool, is_mean: bool) -> "list[Column[_Row]]":
-    columns: list[Column[_Row]] = [Column(text, "number", lambda row: _cell(row.means[text].mean, places, is_sum=is_sum))]
-    return [*columns, Column("interval", "number", lambda row: interval_cell(row.means[text].interval, places))] if is_mean else columns
+    columns: list[Column[_Row]] = [Column(title=text, kind="number", cell=lambda row: _cell(row.means[text].mean, places, is_sum=is_sum))]
+    return (
+        [*columns, Column(title="interval", kind="number", cell=lambda row: interval_cell(row.means[text].interval, places))]
+        if is_mean
+        else columns
+    )
 
 
 def _left_out(found: "SliceMeans") -> str:
@@ -188,7 +192,7 @@ def means_table(
     [('1.0000', '*'), ('0.5000', '')]
     """
     means = mean_columns(evaluations, intervals, digits, mark=mark, weighted=weighted)
-    table = Table.of([Column("run", cell=lambda run: run.name), *means.values()], evaluated_runs(evaluations, intervals, weighted))
+    table = Table.of([Column(title="run", cell=lambda run: run.name), *means.values()], evaluated_runs(evaluations, intervals, weighted))
     return replace(table, notes=[f"{mark} the best of each measure"] if any(cell.mark for cell in table.cells()) else [])
 
 
@@ -249,7 +253,7 @@ def mean_columns(
             cell = _cell(run.mean[text], places[text], is_sum=measure.aggregate == "sum")
             return cell._replace(strong=True, mark=mark) if run.mean[text] == best else cell
 
-        return Column(text, "number", mean)
+        return Column(title=text, kind="number", cell=mean)
 
     return {text: column(measure, text) for measure, text in zip(evaluations[0].measures, places, strict=True)}
 
@@ -264,7 +268,7 @@ def interval_table(evaluations: Sequence[Evaluation], intervals: "Sequence[Mappi
     >>> interval_table([run], [ir.intervals(run)]).rows[0][1].text
     '[-2.43, 3.93]'
     """
-    named: Column[EvaluatedRun] = Column("95 % interval", cell=lambda run: run.name)
+    named: Column[EvaluatedRun] = Column(title="95 % interval", cell=lambda run: run.name)
     return Table.of([named, *interval_columns(evaluations, intervals, digits).values()], evaluated_runs(evaluations, intervals))
 
 
@@ -282,7 +286,7 @@ def interval_columns(
     """
 
     def column(measure: str, places: int) -> Column[EvaluatedRun]:
-        return Column(measure, "number", lambda run: _interval(run.intervals.get(measure), places))
+        return Column(title=measure, kind="number", cell=lambda run: _interval(run.intervals.get(measure), places))
 
     return {measure: column(measure, places) for measure, places in _places(evaluations, intervals, digits).items()}
 
@@ -323,9 +327,9 @@ def query_table(evaluation: Evaluation, digits: int | None = None) -> Table:
     places, values = decimals([], asked=digits), evaluation.per_query()
 
     def column(measure: Measure, text: str) -> Column[str]:
-        return Column(text, "number", lambda query: _cell(values[query][text], places, is_sum=measure.aggregate == "sum"))
+        return Column(title=text, kind="number", cell=lambda query: _cell(values[query][text], places, is_sum=measure.aggregate == "sum"))
 
-    named: Column[str] = Column(evaluation.name, cell=str)
+    named: Column[str] = Column(title=evaluation.name, cell=str)
     return Table.of([named, *(column(measure, str(measure)) for measure in evaluation.measures)], values)
 
 
@@ -383,9 +387,9 @@ def coverage_of(covers: Sequence[tuple[str, Coverage]]) -> Table:
 
     def column(name: str) -> Column[_Covered]:
         title = f"unjudged@{depth}" if name == "unjudged" and depth else name
-        return Column(title, "number", lambda row: _count(name, row.counts[name]))
+        return Column(title=title, kind="number", cell=lambda row: _count(name, row.counts[name]))
 
-    return Table.of([Column("coverage", cell=lambda row: row.name), *map(column, shown)], rows)
+    return Table.of([Column(title="coverage", cell=lambda row: row.name), *map(column, shown)], rows)
 
 
 class _CoveredMeasure(NamedTuple):
@@ -405,12 +409,12 @@ def measure_coverage_table(evaluations: Sequence[Evaluation]) -> Table:
     ['R(rel=4)@9', '2', '1']
     """
     columns: list[Column[_CoveredMeasure]] = [
-        Column("coverage by measure", cell=lambda row: row.measure),
-        Column("scored", "number", lambda row: count_cell(row.counts.scored)),
-        Column("no relevant", "number", lambda row: count_cell(row.counts.no_relevant)),
+        Column(title="coverage by measure", cell=lambda row: row.measure),
+        Column(title="scored", kind="number", cell=lambda row: count_cell(row.counts.scored)),
+        Column(title="no relevant", kind="number", cell=lambda row: count_cell(row.counts.no_relevant)),
     ]
     if len(evaluations) > 1:
-        columns.insert(1, Column("run", cell=lambda row: row.run))
+        columns.insert(1, Column(title="run", cell=lambda row: row.run))
     measures = map(str, evaluations[0].measures)
     return Table.of(columns, [row for measure in measures for row in _rows_of_measure(measure, evaluations)])
 
@@ -579,7 +583,7 @@ def _pasted(
 ) -> str:
     tables = [query_table(evaluation, digits) for evaluation in evaluations] if per_query else []
     runs = evaluated_runs(evaluations, intervals, weighted)
-    columns: list[Column[EvaluatedRun]] = [Column("run", cell=lambda run: run.name)]
+    columns: list[Column[EvaluatedRun]] = [Column(title="run", cell=lambda run: run.name)]
     means = mean_columns(evaluations, intervals, digits, mark="", weighted=weighted)
     ends = interval_columns(evaluations, intervals, digits) if intervals else {}
     for measure, mean in means.items():

@@ -143,10 +143,10 @@ def ranking_table(explanation: Explanation, caption: str = "") -> Table:
     """
     rows = shown_rows(explanation, everything=False)
     rows = rows if explanation.cutoff is not None else rows[:SHOWN]
-    columns: list[Column[RankedDocument]] = [Column("rank", "number", lambda row: Cell(str(row.rank), row.rank))]
+    columns: list[Column[RankedDocument]] = [Column(title="rank", kind="number", cell=lambda row: Cell(str(row.rank), row.rank))]
     for name, cell in _LIST.items():
         if _is_shown(name, rows):
-            columns.append(Column(name, "text" if name in ("document", "tied") else "number", cell))
+            columns.append(Column(title=name, kind="text" if name in ("document", "tied") else "number", cell=cell))
     return Table.of(columns, rows, title=caption)
 
 

@@ -58,13 +58,13 @@ def _title(timeline: Timeline, shown: int) -> str:
 
 def _rows(points: Sequence[Point], by_id: Mapping[str, Step]) -> list[str]:
     columns: list[Column[Step]] = [
-        Column("id", cell=lambda step: step.point.id),
-        Column("when", cell=lambda step: minute(step.point.when)),
-        Column("run", cell=lambda step: clipped(step.point.run, _RUN)),
-        Column("commit", cell=lambda step: short_commit(step.point)),
-        Column("value", "number", lambda step: number_cell(step.point.value)),
-        Column("change", "number", _change),
-        Column("tags", cell=lambda step: clipped(", ".join(step.point.tags), _TAGS)),
+        Column(title="id", cell=lambda step: step.point.id),
+        Column(title="when", cell=lambda step: minute(step.point.when)),
+        Column(title="run", cell=lambda step: clipped(step.point.run, _RUN)),
+        Column(title="commit", cell=lambda step: short_commit(step.point)),
+        Column(title="value", kind="number", cell=lambda step: number_cell(step.point.value)),
+        Column(title="change", kind="number", cell=_change),
+        Column(title="tags", cell=lambda step: clipped(", ".join(step.point.tags), _TAGS)),
     ]
     return as_text(Table.of(columns, [by_id[point.id] for point in points]), _WIDTH).splitlines()
 

@@ -36,12 +36,12 @@ def preference_parts(found: Preference, n_lists: int | None = None, n_users: int
     if found.looks == "once":
         verdict = "Undecided." if undecided else f"Users prefer {found.verdict}."
     columns: list[Column[Preference]] = [
-        Column("A wins", "number", lambda one: count_cell(one.wins_a)),
-        Column("B wins", "number", lambda one: count_cell(one.wins_b)),
-        Column("neither", "number", lambda one: count_cell(one.ties)),
-        Column("share of B", "number", lambda one: number_cell(one.share, _PLACES)),
-        Column("at any look", "number", lambda one: interval_cell(one.sequence, _PLACES)),
-        Column("planned size", "number", lambda one: interval_cell(one.interval, _PLACES)),
+        Column(title="A wins", kind="number", cell=lambda one: count_cell(one.wins_a)),
+        Column(title="B wins", kind="number", cell=lambda one: count_cell(one.wins_b)),
+        Column(title="neither", kind="number", cell=lambda one: count_cell(one.ties)),
+        Column(title="share of B", kind="number", cell=lambda one: number_cell(one.share, _PLACES)),
+        Column(title="at any look", kind="number", cell=lambda one: interval_cell(one.sequence, _PLACES)),
+        Column(title="planned size", kind="number", cell=lambda one: interval_cell(one.interval, _PLACES)),
     ]
     said = (
         f"{_LOOKS[found.looks]}; at any look: confidence sequence of {100 * found.confidence:g}%, p {p_text(found.p_always)}; "
@@ -80,7 +80,7 @@ def effect_parts(found: Effect, trend: Novelty | None = None) -> list[Part]:
     """
     verdict = _no_verdict(found) or f"B against A: {found.verdict}"
     heads = ("value", "planned size", *(["bootstrap"] if found.bootstrap else []), "any look")
-    columns: list[Column[NamedCells]] = [Column("of"), *(Column[NamedCells](head, "number") for head in heads)]
+    columns: list[Column[NamedCells]] = [Column(title="of"), *(Column[NamedCells](title=head, kind="number") for head in heads)]
     rows = [
         NamedCells(of=Cell("A"), value=number_cell(found.mean_a, _PLACES)),
         NamedCells(of=Cell("B"), value=number_cell(found.mean_b, _PLACES)),
@@ -127,10 +127,10 @@ def _no_verdict(found: Effect) -> str | None:
 def _trend_parts(found: Novelty) -> list[Part]:
     """A row a period, and whether the effect fades."""
     periods: list[Column[int]] = [
-        Column("period", "number", lambda row: Cell(f"{found.periods[row]:g}", float(found.periods[row]))),
-        Column("B - A", "number", lambda row: number_cell(float(found.effects[row]), _PLACES, signed=True)),
-        Column(f"{100 * found.confidence:g} % interval", "number",
-               lambda row: interval_cell((float(found.intervals[row, 0]), float(found.intervals[row, 1])), _PLACES)),
+        Column(title="period", kind="number", cell=lambda row: Cell(f"{found.periods[row]:g}", float(found.periods[row]))),
+        Column(title="B - A", kind="number", cell=lambda row: number_cell(float(found.effects[row]), _PLACES, signed=True)),
+        Column(title=f"{100 * found.confidence:g} % interval", kind="number",
+               cell=lambda row: interval_cell((float(found.intervals[row, 0]), float(found.intervals[row, 1])), _PLACES)),
     ]  # fmt: skip
     verdict = {"fades": "The effect fades", "grows": "The effect grows", "no trend found": "No trend of the effect was found"}[
         found.verdict
@@ -204,14 +204,14 @@ def cohort_parts(found: CohortEffects) -> list[Part]:
         heads = [_no_verdict(first) or ""]
     p_kind = "always valid" if first.looks == "any" else "of the t distribution"
     columns: list[Column[str]] = [
-        Column("of a list", "text", Cell),
-        Column("A", "number", lambda name: number_cell(found.effects[name].mean_a, _PLACES)),
-        Column("B", "number", lambda name: number_cell(found.effects[name].mean_b, _PLACES)),
-        Column("B - A", "number", lambda name: number_cell(found.effects[name].difference, _PLACES, signed=True)),
-        Column("planned size", "number", lambda name: interval_cell(found.effects[name].interval, _PLACES)),
-        Column("any look", "number", lambda name: interval_cell(found.effects[name].sequence, _PLACES)),
-        Column("p", "number", lambda name: Cell(p_text(found.p[name]), found.p[name]) if name in found.p else Cell("-")),
-        Column("B is", "text", lambda name: Cell(found.verdict(name))),
+        Column(title="of a list", kind="text", cell=Cell),
+        Column(title="A", kind="number", cell=lambda name: number_cell(found.effects[name].mean_a, _PLACES)),
+        Column(title="B", kind="number", cell=lambda name: number_cell(found.effects[name].mean_b, _PLACES)),
+        Column(title="B - A", kind="number", cell=lambda name: number_cell(found.effects[name].difference, _PLACES, signed=True)),
+        Column(title="planned size", kind="number", cell=lambda name: interval_cell(found.effects[name].interval, _PLACES)),
+        Column(title="any look", kind="number", cell=lambda name: interval_cell(found.effects[name].sequence, _PLACES)),
+        Column(title="p", kind="number", cell=lambda name: Cell(p_text(found.p[name]), found.p[name]) if name in found.p else Cell("-")),
+        Column(title="B is", kind="text", cell=lambda name: Cell(found.verdict(name))),
     ]
     said = (
         f"{_split(first)}; {_LOOKS[first.looks]}; intervals of {100 * first.confidence:g}% by user; planned size: t distribution; "
@@ -233,14 +233,14 @@ def _trends(found: CohortEffects) -> Table:
     """A row a value: its trend over the periods."""
     places = _PLACES + 1
     columns: list[Column[str]] = [
-        Column("B - A over time", "text", Cell),
-        Column("periods", "number", lambda name: count_cell(found.trends[name].periods.size)),
-        Column("first", "number", lambda name: number_cell(float(found.trends[name].effects[0]), _PLACES, signed=True)),
-        Column("last", "number", lambda name: number_cell(float(found.trends[name].effects[-1]), _PLACES, signed=True)),
-        Column("trend a period", "number", lambda name: number_cell(found.trends[name].slope, places, signed=True)),
-        Column("interval", "number", lambda name: interval_cell(found.trends[name].interval, places)),
-        Column("p", "number", lambda name: Cell(p_text(found.trends[name].p), found.trends[name].p)),
-        Column("effect", "text", lambda name: Cell(found.trends[name].verdict)),
+        Column(title="B - A over time", kind="text", cell=Cell),
+        Column(title="periods", kind="number", cell=lambda name: count_cell(found.trends[name].periods.size)),
+        Column(title="first", kind="number", cell=lambda name: number_cell(float(found.trends[name].effects[0]), _PLACES, signed=True)),
+        Column(title="last", kind="number", cell=lambda name: number_cell(float(found.trends[name].effects[-1]), _PLACES, signed=True)),
+        Column(title="trend a period", kind="number", cell=lambda name: number_cell(found.trends[name].slope, places, signed=True)),
+        Column(title="interval", kind="number", cell=lambda name: interval_cell(found.trends[name].interval, places)),
+        Column(title="p", kind="number", cell=lambda name: Cell(p_text(found.trends[name].p), found.trends[name].p)),
+        Column(title="effect", kind="text", cell=lambda name: Cell(found.trends[name].verdict)),
     ]
     return Table.of(columns, list(found.trends))
 

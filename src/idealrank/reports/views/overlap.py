@@ -83,9 +83,9 @@ def overlap_means(found: Overlap) -> Table:
     means = found.mean()
     counted = dict(zip(means, found.scored.sum(axis=0).tolist(), strict=True))
     columns: list[Column[str]] = [
-        Column("measure", cell=str),
-        Column("mean", "number", lambda measure: number_cell(means[measure])),
-        Column("queries", "number", lambda measure: count_cell(counted[measure])),
+        Column(title="measure", cell=str),
+        Column(title="mean", kind="number", cell=lambda measure: number_cell(means[measure])),
+        Column(title="queries", kind="number", cell=lambda measure: count_cell(counted[measure])),
     ]
     return Table.of(columns, means)
 
@@ -93,10 +93,10 @@ def overlap_means(found: Overlap) -> Table:
 def _per_query(found: Overlap) -> Table:
     a, b = found.names
     columns: list[Column[_Query]] = [
-        Column("query", cell=lambda one: one.query),
-        Column(f"in {a}", "number", lambda one: count_cell(one.length_a, "quiet")),
-        Column(f"in {b}", "number", lambda one: count_cell(one.length_b, "quiet")),
-        Column("common", "number", lambda one: count_cell(one.common, "quiet")),
+        Column(title="query", cell=lambda one: one.query),
+        Column(title=f"in {a}", kind="number", cell=lambda one: count_cell(one.length_a, "quiet")),
+        Column(title=f"in {b}", kind="number", cell=lambda one: count_cell(one.length_b, "quiet")),
+        Column(title="common", kind="number", cell=lambda one: count_cell(one.common, "quiet")),
         *map(_value_column, map(str, found.measures)),
     ]
     counted = zip(found.lengths.tolist(), found.common.tolist(), strict=True)
@@ -108,7 +108,7 @@ def _per_query(found: Overlap) -> Table:
 
 
 def _value_column(measure: str) -> "Column[_Query]":
-    return Column(measure, "number", lambda one: number_cell(one.values[measure]))
+    return Column(title=measure, kind="number", cell=lambda one: number_cell(one.values[measure]))
 
 
 class _Query(NamedTuple):
@@ -282,14 +282,14 @@ def matrix_tables(found: OverlapMatrix) -> list[Table]:
     for measure in found.measures:
         rows = zip(found.names, found[measure].tolist(), strict=True)
         values = {(a, b): value for a, row in rows for b, value in zip(found.names, row, strict=True)}
-        columns: list[Column[str]] = [Column(str(measure), cell=str)]
+        columns: list[Column[str]] = [Column(title=str(measure), cell=str)]
         columns += [_run_column(title, name, values) for title, name in zip(short, found.names, strict=True)]
         tables.append(Table.of(columns, found.names))
     return tables
 
 
 def _run_column(title: str, name: str, values: Mapping[tuple[str, str], float]) -> Column[str]:
-    return Column(title, "number", lambda row: number_cell(finite(values[row, name])))
+    return Column(title=title, kind="number", cell=lambda row: number_cell(finite(values[row, name])))
 
 
 def matrix_notes(found: OverlapMatrix) -> list[str]:

@@ -206,7 +206,9 @@ def _fitting(title: str, columns: Sequence[Column[Line]], lines: Sequence[Line |
     """The table with as much of the changes as a page has room for."""
 
     def table(width: int | None) -> Table:
-        change: Column[Line] = Column(title, cell=lambda line: line.name if width is None else clipped(line.name, width), name="change")
+        change: Column[Line] = Column(
+            title=title, cell=lambda line: line.name if width is None else clipped(line.name, width), name="change"
+        )
         return Table.of([change, *columns], lines)
 
     narrow = map(table, range(_CHANGE, _CHANGE // 2, -2))

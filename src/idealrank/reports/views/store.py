@@ -53,10 +53,10 @@ def inputs_table(inputs: Sequence[InputRecord]) -> Table:
     ['inputs', 'bytes', 'modified', 'sha256']
     """
     columns: list[Column[InputRecord]] = [
-        Column("inputs", cell=lambda one: one.path),
-        Column("bytes", "number", lambda one: count_cell(one.size)),
-        Column("modified", cell=lambda one: one.modified or "-"),
-        Column("sha256", cell=lambda one: one.sha256 or "-"),
+        Column(title="inputs", cell=lambda one: one.path),
+        Column(title="bytes", kind="number", cell=lambda one: count_cell(one.size)),
+        Column(title="modified", cell=lambda one: one.modified or "-"),
+        Column(title="sha256", cell=lambda one: one.sha256 or "-"),
     ]
     return Table.of(columns, inputs)
 
@@ -69,7 +69,10 @@ def means_table(means: Mapping[str, float | None]) -> Table:
     >>> means_table({"AP": 0.25}).rows[0][1].text
     '0.2500'
     """
-    columns: list[Column[str]] = [Column("measure", cell=str), Column("value", "number", lambda measure: number_cell(means[measure]))]
+    columns: list[Column[str]] = [
+        Column(title="measure", cell=str),
+        Column(title="value", kind="number", cell=lambda measure: number_cell(means[measure])),
+    ]
     return Table.of(columns, means)
 
 
@@ -100,9 +103,13 @@ def _of_comparison(result: Mapping[str, Any]) -> Table:
         *(_text(name) for name in ("a", "b", "measure")),
         *(_number(title, name) for title, name in (("mean a", "mean_a"), ("mean b", "mean_b"))),
         _number("difference", "difference", signed=True),
-        Column(f"{result['method']['level'] * 100:g} % interval", "number", lambda row: interval_cell(_ends(row), places, signed=True)),
-        Column("p", "number", lambda row: p_cell(row["p_corrected"])),
-        Column("b is", cell=lambda row: Cell(row["verdict"], tone=decided_tone(row["verdict"]))),
+        Column(
+            title=f"{result['method']['level'] * 100:g} % interval",
+            kind="number",
+            cell=lambda row: interval_cell(_ends(row), places, signed=True),
+        ),
+        Column(title="p", kind="number", cell=lambda row: p_cell(row["p_corrected"])),
+        Column(title="b is", cell=lambda row: Cell(row["verdict"], tone=decided_tone(row["verdict"]))),
     ]
     method = result["method"]
     tests = method["families"].get("all queries", len(rows))
@@ -116,9 +123,9 @@ def _of_gate(result: Mapping[str, Any]) -> Table:
         *(_text(name) for name in ("baseline", "measure")),
         *(_number(title, name) for title, name in (("before", "mean_baseline"), (result["run"], "mean_run"))),
         *(_number(name, name, signed=True) for name in ("difference", "bound")),
-        Column("1-sided p", "number", lambda check: p_cell(check["p_corrected"])),
-        Column("2-sided p", "number", lambda check: p_cell(check.get("p_two_sided"))),
-        Column("check", cell=_outcome),
+        Column(title="1-sided p", kind="number", cell=lambda check: p_cell(check["p_corrected"])),
+        Column(title="2-sided p", kind="number", cell=lambda check: p_cell(check.get("p_two_sided"))),
+        Column(title="check", cell=_outcome),
     ]
     judged = [f"{said.capitalize()}." for said in JUDGED[result.get("judgments", "same")]]
     words = {"passed": "The gate was open.", "failed": "The gate was closed.", "too few judgments": "There were too few judgments."}
@@ -127,11 +134,11 @@ def _of_gate(result: Mapping[str, Any]) -> Table:
 
 
 def _text(name: str) -> Column[Mapping[str, Any]]:
-    return Column(name, cell=lambda row: Cell(row[name]))
+    return Column(title=name, cell=lambda row: Cell(row[name]))
 
 
 def _number(title: str, name: str, *, signed: bool = False) -> Column[Mapping[str, Any]]:
-    return Column(title, "number", lambda row: number_cell(row[name], signed=signed))
+    return Column(title=title, kind="number", cell=lambda row: number_cell(row[name], signed=signed))
 
 
 def _outcome(check: Mapping[str, Any]) -> Cell:
@@ -185,10 +192,10 @@ def changes_text(found: Mapping[str, Any], comparison: "Comparison | None" = Non
     a  3f2a9c41d07b  bm25  2026-01-01 09:30
     """
     sides: list[Column[str]] = [
-        Column("", cell=str),
-        Column("", cell=lambda side: found[side]["id"]),
-        Column("", cell=lambda side: found[side]["run"]),
-        Column("", cell=lambda side: found[side]["when"][:16].replace("T", " ")),
+        Column(title="", cell=str),
+        Column(title="", cell=lambda side: found[side]["id"]),
+        Column(title="", cell=lambda side: found[side]["run"]),
+        Column(title="", cell=lambda side: found[side]["when"][:16].replace("T", " ")),
     ]
     head = "\n".join(as_text(Table.of(sides, ["a", "b"]), _WIDTH).splitlines()[1:])
     parts = [head, _inputs(found), _rules(found), _means(found), _queries(found)]
@@ -203,10 +210,10 @@ def _inputs(found: Mapping[str, Any]) -> str:
     if not found["inputs"]:
         return "Neither evaluation names its input files."
     columns: list[Column[Mapping[str, Any]]] = [
-        Column("inputs", cell=lambda one: one["name"]),
-        Column("is", cell=lambda one: Cell(one["state"], tone="" if one["state"] == "same" else "worse")),
-        Column("sha256 in a", cell=lambda one: _hash(one["a"])),
-        Column("in b", cell=lambda one: _hash(one["b"])),
+        Column(title="inputs", cell=lambda one: one["name"]),
+        Column(title="is", cell=lambda one: Cell(one["state"], tone="" if one["state"] == "same" else "worse")),
+        Column(title="sha256 in a", cell=lambda one: _hash(one["a"])),
+        Column(title="in b", cell=lambda one: _hash(one["b"])),
     ]
     judged = {
         "same": "The judgments are the same.",
@@ -228,9 +235,9 @@ def _rules(found: Mapping[str, Any]) -> str:
     if not rows:
         return "Convention, version, commit and measures are the same."
     columns: list[Column[Mapping[str, Any]]] = [
-        Column("made otherwise", cell=lambda one: one["what"]),
-        Column("in a", cell=lambda one: _word(one["a"])),
-        Column("in b", cell=lambda one: _word(one["b"])),
+        Column(title="made otherwise", cell=lambda one: one["what"]),
+        Column(title="in a", cell=lambda one: _word(one["a"])),
+        Column(title="in b", cell=lambda one: _word(one["b"])),
     ]
     same = [] if found["convention"] else [f"The convention is the same, {found['a']['convention']}."]
     return as_text(Table.of(columns, rows, notes=same), _WIDTH).rstrip("\n")
@@ -256,10 +263,10 @@ def _means(found: Mapping[str, Any]) -> str:
 def _sides(first: str) -> list[Column[Mapping[str, Any]]]:
     """Return the name of a row, its values on both sides, and their difference."""
     return [
-        Column(first, cell=lambda one: Cell(one[first])),
-        Column("a", "number", lambda one: number_cell(one["a"])),
-        Column("b", "number", lambda one: number_cell(one["b"])),
-        Column("b - a", "number", lambda one: number_cell(one["difference"], signed=True)),
+        Column(title=first, cell=lambda one: Cell(one[first])),
+        Column(title="a", kind="number", cell=lambda one: number_cell(one["a"])),
+        Column(title="b", kind="number", cell=lambda one: number_cell(one["b"])),
+        Column(title="b - a", kind="number", cell=lambda one: number_cell(one["difference"], signed=True)),
     ]
 
 

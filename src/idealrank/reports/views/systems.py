@@ -125,22 +125,28 @@ def systems_table(found: SystemComparison, places: int, *, clip: int | None = No
     alpha = round(1 - found.level, 12)
     columns: list[Column[SystemDifference]] = [
         _MEASURE,
-        Column(first, "number", lambda row: number_cell(row.mean_a, places, strong=row.verdict == "worse")),
-        Column(second, "number", lambda row: number_cell(row.mean_b, places, strong=row.verdict == "better")),
-        Column("difference", "number", lambda row: number_cell(row.found.difference, places, signed=True, tone=decided_tone(row.verdict))),
+        Column(title=first, kind="number", cell=lambda row: number_cell(row.mean_a, places, strong=row.verdict == "worse")),
+        Column(title=second, kind="number", cell=lambda row: number_cell(row.mean_b, places, strong=row.verdict == "better")),
         Column(
-            f"{100 * found.level:g} % interval", "number", lambda row: interval_cell((row.found.low, row.found.high), places, signed=True)
+            title="difference",
+            kind="number",
+            cell=lambda row: number_cell(row.found.difference, places, signed=True, tone=decided_tone(row.verdict)),
         ),
-        Column("p", "number", lambda row: p_cell(row.p_corrected, alpha)),
-        Column("d.f.", "number", lambda row: Cell(f"{row.found.df:.1f}", row.found.df, tone="quiet")),
-        Column("training", "number", lambda row: Cell(f"{100 * row.training_share:.0f} %", row.training_share)),
-        Column("detectable", "number", lambda row: number_cell(row.detectable, places, tone="quiet")),
-        Column("verdict", cell=lambda row: Cell(row.verdict, tone=decided_tone(row.verdict))),
+        Column(
+            title=f"{100 * found.level:g} % interval",
+            kind="number",
+            cell=lambda row: interval_cell((row.found.low, row.found.high), places, signed=True),
+        ),
+        Column(title="p", kind="number", cell=lambda row: p_cell(row.p_corrected, alpha)),
+        Column(title="d.f.", kind="number", cell=lambda row: Cell(f"{row.found.df:.1f}", row.found.df, tone="quiet")),
+        Column(title="training", kind="number", cell=lambda row: Cell(f"{100 * row.training_share:.0f} %", row.training_share)),
+        Column(title="detectable", kind="number", cell=lambda row: number_cell(row.detectable, places, tone="quiet")),
+        Column(title="verdict", cell=lambda row: Cell(row.verdict, tone=decided_tone(row.verdict))),
     ]
     return Table.of(columns, found)
 
 
-_MEASURE: Column[SystemDifference] = Column("measure", cell=lambda row: row.measure)
+_MEASURE: Column[SystemDifference] = Column(title="measure", cell=lambda row: row.measure)
 
 
 def _variances(rows: list[SystemDifference]) -> Table:
@@ -160,15 +166,15 @@ def _residual(row: SystemDifference, of: str) -> float:
 
 
 def _deviation(title: str, variance: Callable[[SystemDifference], float]) -> Column[SystemDifference]:
-    return Column(title, "number", lambda row: number_cell(math.sqrt(variance(row))))
+    return Column(title=title, kind="number", cell=lambda row: number_cell(math.sqrt(variance(row))))
 
 
 def _of_copies(found: SystemComparison, row: SystemDifference, places: int) -> Table:
     sides = ((found.runs_a, row.copies_a), (found.runs_b, row.copies_b))
     copies = [_Copy(run, mean) for runs, means in sides for run, mean in zip(runs, means, strict=True)]
     columns: list[Column[_Copy]] = [
-        Column("run", cell=lambda copy: clipped(copy.run, 2 * _NAME)),
-        Column(row.measure, "number", lambda copy: number_cell(copy.mean, places)),
+        Column(title="run", cell=lambda copy: clipped(copy.run, 2 * _NAME)),
+        Column(title=row.measure, kind="number", cell=lambda copy: number_cell(copy.mean, places)),
     ]
     return Table.of(columns, copies)
 
@@ -179,13 +185,13 @@ class _Copy(NamedTuple):
 
 
 def _more(row: SystemDifference) -> Table:
-    columns: list[Column[str]] = [Column(f"standard error of {row.measure}", cell=str)]
+    columns: list[Column[str]] = [Column(title=f"standard error of {row.measure}", cell=str)]
     columns += [_error(row, row.n * times) for times in _QUERIES]
     return Table.of(columns, _MORE)
 
 
 def _error(row: SystemDifference, queries: int) -> Column[str]:
-    return Column(f"{queries:,} queries", "number", lambda label: number_cell(row.standard_error(queries, _MORE[label])))
+    return Column(title=f"{queries:,} queries", kind="number", cell=lambda label: number_cell(row.standard_error(queries, _MORE[label])))
 
 
 def _method(found: SystemComparison) -> MethodLines:

@@ -39,7 +39,7 @@ class Ended(NamedTuple):
         return kept["value"] if math.isnan(self.low) else kept
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LimitRow:
     """Theory of one measure for one model.
 
@@ -160,7 +160,16 @@ def limits_rows(rows: Sequence[LimitRow], sizes: Sequence[int], _model: Relevanc
     Examples
     --------
     >>> from idealrank.theory.expressions import parse_model
-    >>> row = LimitRow("nDCG@10", "log2", "10", None, "Theorem 10", None, "only 10 documents count", (Ended(0.9),))
+    >>> row = LimitRow(
+    ...     measure="nDCG@10",
+    ...     discount="log2",
+    ...     cutoff="10",
+    ...     limit=None,
+    ...     theorem="Theorem 10",
+    ...     told=None,
+    ...     why_not="only 10 documents count",
+    ...     means=(Ended(0.9),),
+    ... )
     >>> list(limits_rows([row], [100], parse_model("0.1+0.8s"), "0.1+0.8s"))[1][-4:]
     ['Theorem 10', '0.9', '', '']
     """

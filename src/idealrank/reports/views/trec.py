@@ -16,7 +16,7 @@ from idealrank.reports.table.records import refuse_broken_lines
 ZScores = Mapping[tuple[str, str], tuple[float, float]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TrecColumn:
     """One measure under the name that is printed.
 
@@ -78,7 +78,7 @@ def trec_eval_report(
     >>> import idealrank as ir
     >>> from idealrank.evaluation.evaluate import evaluate
     >>> evaluation = evaluate(ir.Qrels({"q": {"a": 1}}), ir.Run({"q": ["a"]}), ["AP"])
-    >>> print("".join(trec_eval_report(evaluation, [TrecColumn("map", ir.AP())], runid="me")), end="")
+    >>> print("".join(trec_eval_report(evaluation, [TrecColumn(name="map", measure=ir.AP())], runid="me")), end="")
     runid                 	all	me
     map                   	all	1.0000
     """

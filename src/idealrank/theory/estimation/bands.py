@@ -25,7 +25,7 @@ _HELD = 1 << 16  # numbers held at a time
 _Residuals: TypeAlias = Callable[[IntArray, BoolArray, IntArray, int], FloatArray]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PlacedDocuments:
     """Documents with their place, whether they are relevant, and their query.
 
@@ -92,7 +92,9 @@ def worth(documents: PlacedDocuments, code: IntArray, weights: FloatArray | None
 
     Examples
     --------
-    >>> four = PlacedDocuments(np.array([0.1, 0.3, 0.6, 0.9]), np.array([False, True, True, True]), np.zeros(4, int), 1)
+    >>> four = PlacedDocuments(
+    ...     score=np.array([0.1, 0.3, 0.6, 0.9]), relevant=np.array([False, True, True, True]), query=np.zeros(4, int), n_queries=1
+    ... )
     >>> worth(four, np.array([0, 0, 1, 1]), None, np.array([0.5, 1.0]))
     array([2., 2.])
     """
@@ -249,7 +251,7 @@ def check_monotone(documents: PlacedDocuments) -> MonotoneCheck:
     Examples
     --------
     >>> s = (np.arange(100) + 0.5) / 100
-    >>> check_monotone(PlacedDocuments(s, s < 0.5, np.zeros(100, int), 1)).contradicted
+    >>> check_monotone(PlacedDocuments(score=s, relevant=s < 0.5, query=np.zeros(100, int), n_queries=1)).contradicted
     True
     """
     blocks = min(_BLOCKS, documents.score.size // _LEAST)
@@ -303,7 +305,7 @@ def monotone_bounds(documents: PlacedDocuments, width: float, level: float) -> t
     Examples
     --------
     >>> s = (np.arange(100) + 0.5) / 100
-    >>> low, high = monotone_bounds(PlacedDocuments(s, s > 0.5, np.zeros(100, int), 1), 0.2, 0.95)
+    >>> low, high = monotone_bounds(PlacedDocuments(score=s, relevant=s > 0.5, query=np.zeros(100, int), n_queries=1), 0.2, 0.95)
     >>> low[[0, 50, 100]].round(3), high[[0, 50, 100]].round(3)
     (array([0.   , 0.   , 0.832]), array([0.168, 1.   , 1.   ]))
     """

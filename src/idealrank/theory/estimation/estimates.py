@@ -92,7 +92,7 @@ _MOST_BINS = 500
 _WIDEST = 0.25
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SmoothingMethod:
     """A smoother, and what its band is made of.
 
@@ -147,7 +147,14 @@ def method_of(sample: Sample, method: str, bins: "int | Sequence[float] | None",
     if method == "kernel":
         return _kernel(sample, bandwidth)
     width = min(sample.n ** (-1 / 3), _WIDEST)
-    return SmoothingMethod(Isotonic(width / 2), "isotonic", np.linspace(0.0, 1.0, GRID), np.zeros(0, np.int64), None, width)
+    return SmoothingMethod(
+        smoother=Isotonic(width / 2),
+        text="isotonic",
+        score=np.linspace(0.0, 1.0, GRID),
+        code=np.zeros(0, np.int64),
+        weights=None,
+        width=width,
+    )
 
 
 def _binned(sample: Sample, bins: "int | Sequence[float] | None") -> SmoothingMethod:
@@ -161,7 +168,7 @@ def _binned(sample: Sample, bins: "int | Sequence[float] | None") -> SmoothingMe
             f"{sample.shortest} documents; take fewer or wider bins"
         )
     text = f"binned ({edges.size - 1} bins)"
-    return SmoothingMethod(Binned(tuple(edges.tolist())), text, (edges[1:] + edges[:-1]) / 2, code, None)
+    return SmoothingMethod(smoother=Binned(tuple(edges.tolist())), text=text, score=(edges[1:] + edges[:-1]) / 2, code=code, weights=None)
 
 
 def _most_bins(sample: Sample) -> FloatArray:
@@ -197,10 +204,12 @@ def _kernel(sample: Sample, bandwidth: float | None) -> SmoothingMethod:
         )
     place = place_of(sample.score)
     used = np.cumsum(np.bincount(place) > 0) - 1
-    return SmoothingMethod(kernel, f"kernel (bandwidth {width:.3g})", np.linspace(0.0, 1.0, GRID), used[place], weights)
+    return SmoothingMethod(
+        smoother=kernel, text=f"kernel (bandwidth {width:.3g})", score=np.linspace(0.0, 1.0, GRID), code=used[place], weights=weights
+    )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Implied:
     """Implied NDCG of an estimate.
 
@@ -225,7 +234,7 @@ class Implied:
 
     Examples
     --------
-    >>> print(Implied(0.97, 0.96, 0.98, 0.95, 10**6, "log2", "", "documents", 500))
+    >>> print(Implied(value=0.97, low=0.96, high=0.98, level=0.95, n=10**6, discount="log2", cutoff="", drawn="documents", resamples=500))
     nDCG(discount=log2) of a list of 1,000,000: 0.9700 [0.9600, 0.9800] (95 %, 500 samples of documents)
     """
 
@@ -270,7 +279,7 @@ def interval_of(
 CutoffLike: TypeAlias = int | str | RelativeCutoff | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class YbarEstimate:
     """Estimate of ybar: call it with canonical scores, or pass it to `limit`, `pseudo_expectation` and `simulate`.
 

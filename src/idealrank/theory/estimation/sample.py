@@ -115,7 +115,7 @@ _MOST_CELLS = 4096
 _MOST_GRADES = 32
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Sample:
     """Documents by canonical score, with the grades they reach.
 
@@ -157,7 +157,7 @@ class Sample:
             found = "no document is" if total == 0 else f"all {total} documents are"
             raise InputError(f"labels: {found} relevant ({_wanted(rel)}); expected some of each kind, or there is nothing to estimate")
         held = np.bincount(where.query) > 0
-        return cls(where.score, reached, grades, (np.cumsum(held) - 1)[where.query], int(held.sum()))
+        return cls(score=where.score, reached=reached, grades=grades, query=(np.cumsum(held) - 1)[where.query], n_queries=int(held.sum()))
 
     @property
     def n(self) -> int:
@@ -172,7 +172,7 @@ class Sample:
     @property
     def documents(self) -> PlacedDocuments:
         """Mask of the relevant documents."""
-        return PlacedDocuments(self.score, self.reached[-1], self.query, self.n_queries)
+        return PlacedDocuments(score=self.score, relevant=self.reached[-1], query=self.query, n_queries=self.n_queries)
 
     @cached_property
     def _places(self) -> tuple[FloatArray, IntArray]:

@@ -29,26 +29,26 @@ def dcg_parts(values: Mapping[str, LoggedDCG], difference: LoggedDCGDifference |
     first = next(iter(values.values()))
     confidence = f"{100 * first.confidence:g} % interval"
     columns: list[Column[tuple[str, LoggedDCG]]] = [
-        Column("run", cell=lambda one: one[0]),
-        Column("DCG", "number", lambda one: number_cell(one[1].dcg.value, PLACES)),
-        Column(confidence, "number", lambda one: interval_cell(one[1].dcg.interval, PLACES)),
-        Column("NDCG", "number", lambda one: number_cell(_known(one[1].ndcg.value), PLACES)),
-        Column("clicks", "number", lambda one: count_cell(one[1].n_clicks)),
-        Column("worth", "number", lambda one: count_cell(round(one[1].effective_sample_size))),
-        Column("largest weight", "number", lambda one: number_cell(one[1].max_weight, 2)),
-        Column("never shown", "number", lambda one: Cell(f"{one[1].never_shown:.1%}", one[1].never_shown)),
+        Column(title="run", cell=lambda one: one[0]),
+        Column(title="DCG", kind="number", cell=lambda one: number_cell(one[1].dcg.value, PLACES)),
+        Column(title=confidence, kind="number", cell=lambda one: interval_cell(one[1].dcg.interval, PLACES)),
+        Column(title="NDCG", kind="number", cell=lambda one: number_cell(_known(one[1].ndcg.value), PLACES)),
+        Column(title="clicks", kind="number", cell=lambda one: count_cell(one[1].n_clicks)),
+        Column(title="worth", kind="number", cell=lambda one: count_cell(round(one[1].effective_sample_size))),
+        Column(title="largest weight", kind="number", cell=lambda one: number_cell(one[1].max_weight, 2)),
+        Column(title="never shown", kind="number", cell=lambda one: Cell(f"{one[1].never_shown:.1%}", one[1].never_shown)),
     ]
     parts: list[Part] = [cautions] if cautions else []
     parts.append(Table.of(columns, list(values.items())))
     if difference is not None:
         needed = math.inf if difference.verdict == "no support" else difference.lists_needed()  # more lists do not mend the support
         pairs: list[Column[ListMean]] = [
-            Column("B - A by", cell=lambda one: "DCG" if one is difference.dcg else "NDCG"),
-            Column("difference", "number", lambda one: number_cell(_known(one.value), PLACES, signed=True)),
-            Column(confidence, "number", lambda one: interval_cell(one.interval, PLACES)),
-            Column("B is", cell=lambda one: difference.verdict if one is difference.dcg else "-"),
-            Column("lists needed", "number", lambda one: needed_cell(needed if one is difference.dcg else math.inf)),
-            Column("more", "number", lambda one: needed_cell(needed if one is difference.dcg else math.inf, first.n_lists)),
+            Column(title="B - A by", cell=lambda one: "DCG" if one is difference.dcg else "NDCG"),
+            Column(title="difference", kind="number", cell=lambda one: number_cell(_known(one.value), PLACES, signed=True)),
+            Column(title=confidence, kind="number", cell=lambda one: interval_cell(one.interval, PLACES)),
+            Column(title="B is", cell=lambda one: difference.verdict if one is difference.dcg else "-"),
+            Column(title="lists needed", kind="number", cell=lambda one: needed_cell(needed if one is difference.dcg else math.inf)),
+            Column(title="more", kind="number", cell=lambda one: needed_cell(needed if one is difference.dcg else math.inf, first.n_lists)),
         ]  # fmt: skip
         parts.append(Table.of(pairs, [difference.dcg, difference.ndcg], notes=[_NEEDED]))
         if difference.inverted:
@@ -129,16 +129,19 @@ def slate_parts(values: Sequence[SlateValue], differences: Sequence[SlateDiffere
     cautions = dict.fromkeys(f"No verdict by {one.estimator}: {caution}" for one in every for caution in one.cautions)
     confidence = f"{100 * values[0].confidence:g} % interval"
     columns: list[Column[SlateValue]] = [
-        Column("estimator", cell=lambda one: one.estimator),
-        Column("value", "number", lambda one: number_cell(one.total.value, PLACES)),
-        Column(confidence, "number", lambda one: interval_cell(one.total.interval, PLACES)),
-        Column("lists", "number", lambda one: count_cell(one.n)),
-        Column("worth at worst", "number", lambda one: count_cell(round(float(one.effective_sample_size.min())))),
-        Column("largest weight", "number", lambda one: number_cell(float(one.max_weight.max()), 2)),
+        Column(title="estimator", cell=lambda one: one.estimator),
+        Column(title="value", kind="number", cell=lambda one: number_cell(one.total.value, PLACES)),
+        Column(title=confidence, kind="number", cell=lambda one: interval_cell(one.total.interval, PLACES)),
+        Column(title="lists", kind="number", cell=lambda one: count_cell(one.n)),
+        Column(title="worth at worst", kind="number", cell=lambda one: count_cell(round(float(one.effective_sample_size.min())))),
+        Column(title="largest weight", kind="number", cell=lambda one: number_cell(float(one.max_weight.max()), 2)),
     ]
     ranks: list[Column[int]] = [
-        Column("rank", "number", lambda rank: count_cell(rank + 1)),
-        *(Column(one.estimator, "number", lambda rank, one=one: number_cell(float(one.by_rank[rank]), PLACES)) for one in values),  # type: ignore[misc]
+        Column(title="rank", kind="number", cell=lambda rank: count_cell(rank + 1)),
+        *(
+            Column(title=one.estimator, kind="number", cell=lambda rank, one=one: number_cell(float(one.by_rank[rank]), PLACES))  # type: ignore[misc]
+            for one in values
+        ),
     ]
     parts: list[Part] = [list(cautions)] if cautions else []
     parts += [
@@ -147,12 +150,12 @@ def slate_parts(values: Sequence[SlateValue], differences: Sequence[SlateDiffere
     ]
     if differences:
         pairs: list[Column[SlateDifference]] = [
-            Column("B - A by", cell=lambda one: one.a.estimator),
-            Column("difference", "number", lambda one: number_cell(one.total.value, PLACES, signed=True)),
-            Column(confidence, "number", lambda one: interval_cell(one.total.interval, PLACES)),
-            Column("B is", cell=lambda one: one.verdict),
-            Column("lists needed", "number", lambda one: needed_cell(one.lists_needed())),
-            Column("more", "number", lambda one: needed_cell(one.lists_needed(), one.a.n)),
+            Column(title="B - A by", cell=lambda one: one.a.estimator),
+            Column(title="difference", kind="number", cell=lambda one: number_cell(one.total.value, PLACES, signed=True)),
+            Column(title=confidence, kind="number", cell=lambda one: interval_cell(one.total.interval, PLACES)),
+            Column(title="B is", cell=lambda one: one.verdict),
+            Column(title="lists needed", kind="number", cell=lambda one: needed_cell(one.lists_needed())),
+            Column(title="more", kind="number", cell=lambda one: needed_cell(one.lists_needed(), one.a.n)),
         ]
         parts.append(Table.of(pairs, differences, notes=[_NEEDED]))
     return parts

@@ -21,7 +21,7 @@ def log_parts(found: LogCheck) -> list[Part]:
     --------
     >>> import numpy as np
     >>> from idealrank.clicks import LogRows
-    >>> log_parts(LogRows(["s"], ["q"], ["a"], np.ones(1), np.ones(1)).check())[0]
+    >>> log_parts(LogRows(session=["s"], query=["q"], document=["a"], rank=np.ones(1), click=np.ones(1)).check())[0]
     ['1 row, 1 list, 1 of them makes sense: 1 query, 1 pair of query and document, 1 click']
     """
     log = found.sessions
@@ -31,15 +31,15 @@ def log_parts(found: LogCheck) -> list[Part]:
         f"{counted(len(log.documents), 'pair')} of query and document, {counted(int(log.clicks.sum()), 'click')}"
     ]
     problems: list[Column[LogProblem]] = [
-        Column("left out", cell=lambda one: one.text),
-        Column("lists", "number", lambda one: count_cell(one.n_lists)),
-        Column("first", cell=lambda one: one.example),
+        Column(title="left out", cell=lambda one: one.text),
+        Column(title="lists", kind="number", cell=lambda one: count_cell(one.n_lists)),
+        Column(title="first", cell=lambda one: one.example),
     ]
     rates, shown = log.click_rates(), (log.pair >= 0).sum(axis=0)
     ranks: list[Column[int]] = [
-        Column("rank", "number", lambda rank: count_cell(rank + 1)),
-        Column("lists", "number", lambda rank: count_cell(int(shown[rank]))),
-        Column("click rate", "number", lambda rank: number_cell(float(rates[rank]))),
+        Column(title="rank", kind="number", cell=lambda rank: count_cell(rank + 1)),
+        Column(title="lists", kind="number", cell=lambda rank: count_cell(int(shown[rank]))),
+        Column(title="click rate", kind="number", cell=lambda rank: number_cell(float(rates[rank]))),
     ]
     notes = ["ranks are counted from 0 in the log, from 1 here"] if found.from_zero else []
     parts: list[Part] = [said]
@@ -55,7 +55,7 @@ def log_json(found: LogCheck) -> str:
     --------
     >>> import numpy as np
     >>> from idealrank.clicks import LogRows
-    >>> json.loads(log_json(LogRows(["s"], ["q"], ["a"], np.ones(1), np.ones(1)).check()))["kept"]
+    >>> json.loads(log_json(LogRows(session=["s"], query=["q"], document=["a"], rank=np.ones(1), click=np.ones(1)).check()))["kept"]
     1
     """
     return json.dumps(finite({"version": __version__, "schema": SCHEMA, **found.as_dict()}), indent=2) + "\n"
@@ -68,7 +68,7 @@ def provenance_json(checked: LogCheck, how: Mapping[str, object], inputs: Sequen
     --------
     >>> import numpy as np
     >>> from idealrank.clicks import LogRows
-    >>> checked = LogRows(["s"], ["q"], ["a"], np.ones(1), np.ones(1)).check()
+    >>> checked = LogRows(session=["s"], query=["q"], document=["a"], rank=np.ones(1), click=np.ones(1)).check()
     >>> json.loads(provenance_json(checked, {"source": "clicks-pbm"}, [("log.csv", "e3b0")], 1, float("nan")))["inputs"]
     [{'name': 'log.csv', 'sha256': 'e3b0'}]
     """

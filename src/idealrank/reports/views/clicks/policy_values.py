@@ -27,21 +27,21 @@ def estimate_parts(values: Sequence[PolicyValue], differences: Sequence[PolicyDi
     cautions = dict.fromkeys(caution for one in (*values, *(two.b for two in differences)) for caution in one.cautions)
     confidence = f"{100 * values[0].confidence:g} % interval"
     columns: list[Column[PolicyValue]] = [
-        Column("estimator", cell=lambda one: one.estimator),
-        Column("value", "number", lambda one: number_cell(one.value, PLACES)),
-        Column(confidence, "number", lambda one: interval_cell(one.interval, PLACES)),
-        Column("rows", "number", lambda one: count_cell(one.n)),
-        Column("worth", "number", lambda one: count_cell(round(one.effective_sample_size))),
-        Column("largest weight", "number", lambda one: number_cell(one.max_weight, 2)),
-        Column("mean weight", "number", lambda one: number_cell(one.mean_weight, 3)),
+        Column(title="estimator", cell=lambda one: one.estimator),
+        Column(title="value", kind="number", cell=lambda one: number_cell(one.value, PLACES)),
+        Column(title=confidence, kind="number", cell=lambda one: interval_cell(one.interval, PLACES)),
+        Column(title="rows", kind="number", cell=lambda one: count_cell(one.n)),
+        Column(title="worth", kind="number", cell=lambda one: count_cell(round(one.effective_sample_size))),
+        Column(title="largest weight", kind="number", cell=lambda one: number_cell(one.max_weight, 2)),
+        Column(title="mean weight", kind="number", cell=lambda one: number_cell(one.mean_weight, 3)),
     ]
     pairs: list[Column[PolicyDifference]] = [
-        Column("B - A by", cell=lambda one: one.a.estimator),
-        Column("difference", "number", lambda one: number_cell(one.value, PLACES, signed=True)),
-        Column(confidence, "number", lambda one: interval_cell(one.interval, PLACES)),
-        Column("B is", cell=lambda one: one.verdict),
-        Column("rows needed", "number", lambda one: needed_cell(one.rows_needed())),
-        Column("more", "number", lambda one: needed_cell(one.rows_needed(), one.a.n)),
+        Column(title="B - A by", cell=lambda one: one.a.estimator),
+        Column(title="difference", kind="number", cell=lambda one: number_cell(one.value, PLACES, signed=True)),
+        Column(title=confidence, kind="number", cell=lambda one: interval_cell(one.interval, PLACES)),
+        Column(title="B is", cell=lambda one: one.verdict),
+        Column(title="rows needed", kind="number", cell=lambda one: needed_cell(one.rows_needed())),
+        Column(title="more", kind="number", cell=lambda one: needed_cell(one.rows_needed(), one.a.n)),
     ]
     parts: list[Part] = [[f"No verdict: {caution}" for caution in cautions]] if cautions else []
     parts.append(Table.of(columns, values))

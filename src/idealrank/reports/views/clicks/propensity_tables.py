@@ -25,11 +25,11 @@ def propensity_parts(found: Propensities) -> list[Part]:
     ['400 lists of 4 queries, 2 ranks']
     """
     columns: list[Column[int]] = [
-        Column("rank", "number", lambda rank: count_cell(rank + 1)),
-        Column("propensity", "number", lambda rank: number_cell(float(found.relative[rank]), _RANK_PLACES)),
+        Column(title="rank", kind="number", cell=lambda rank: count_cell(rank + 1)),
+        Column(title="propensity", kind="number", cell=lambda rank: number_cell(float(found.relative[rank]), _RANK_PLACES)),
         _interval("95 % interval", found.intervals),
-        Column("click rate", "number", lambda rank: number_cell(float(found.click_rates[rank]), _RANK_PLACES)),
-        Column("perplexity", "number", lambda rank: number_cell(float(found.perplexity[rank]), _RANK_PLACES)),
+        Column(title="click rate", kind="number", cell=lambda rank: number_cell(float(found.click_rates[rank]), _RANK_PLACES)),
+        Column(title="perplexity", kind="number", cell=lambda rank: number_cell(float(found.perplexity[rank]), _RANK_PLACES)),
     ]
     notes = [
         "propensity: how often a rank is examined, divided by that of the first; position-based model, maximum likelihood",
@@ -94,11 +94,11 @@ def harvest_parts(found: HarvestedPropensities) -> list[Part]:
     ['400 lists, 2 ranks']
     """
     columns: list[Column[int]] = [
-        Column("rank", "number", lambda rank: count_cell(rank + 1)),
-        Column("propensity", "number", lambda rank: number_cell(float(found.relative[rank]), _RANK_PLACES)),
+        Column(title="rank", kind="number", cell=lambda rank: count_cell(rank + 1)),
+        Column(title="propensity", kind="number", cell=lambda rank: number_cell(float(found.relative[rank]), _RANK_PLACES)),
         _interval("95 % interval", found.intervals),
-        Column("with the first", "number", lambda rank: count_cell(int(found.interventions[0, rank]))),
-        Column("with any", "number", lambda rank: count_cell(int(found.interventions[rank].sum()))),
+        Column(title="with the first", kind="number", cell=lambda rank: count_cell(int(found.interventions[0, rank]))),
+        Column(title="with any", kind="number", cell=lambda rank: count_cell(int(found.interventions[rank].sum()))),
     ]
     how = "likelihood of all pairs of ranks" if found.method == "all-pairs" else "ratio to the click rates at the first rank"
     said = (
@@ -155,12 +155,12 @@ def trust_parts(found: TrustPropensities) -> list[Part]:
     ['20,000 lists, 3 ranks: no trust bias found']
     """
     columns: list[Column[int]] = [
-        Column("rank", "number", lambda rank: count_cell(rank + 1)),
-        Column("slope", "number", lambda rank: number_cell(float(found.slope[rank]), _RANK_PLACES)),
+        Column(title="rank", kind="number", cell=lambda rank: count_cell(rank + 1)),
+        Column(title="slope", kind="number", cell=lambda rank: number_cell(float(found.slope[rank]), _RANK_PLACES)),
         _interval("95 % of slope", found.slope_intervals),
-        Column("offset", "number", lambda rank: number_cell(float(found.offset[rank]), _RANK_PLACES)),
+        Column(title="offset", kind="number", cell=lambda rank: number_cell(float(found.offset[rank]), _RANK_PLACES)),
         _interval("95 % of offset", found.offset_intervals),
-        Column("documents", "number", lambda rank: count_cell(int(found.n_pairs[rank]))),
+        Column(title="documents", kind="number", cell=lambda rank: count_cell(int(found.n_pairs[rank]))),
     ]
     verdict = "trust bias: an offset is not 0" if found.has_trust_bias else "no trust bias found"
     if found.cautions:
@@ -216,4 +216,6 @@ def _lines(found: TrustPropensities) -> Iterator[tuple[float, list[float], float
 
 
 def _interval(title: str, intervals: FloatArray) -> Column[int]:
-    return Column(title, "number", lambda rank: interval_cell((float(intervals[rank, 0]), float(intervals[rank, 1])), _RANK_PLACES))
+    return Column(
+        title=title, kind="number", cell=lambda rank: interval_cell((float(intervals[rank, 0]), float(intervals[rank, 1])), _RANK_PLACES)
+    )

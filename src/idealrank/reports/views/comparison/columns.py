@@ -237,7 +237,7 @@ class Compared(NamedTuple):
     def column(self, where: Where, shown: Shown, words: Mapping[str, str]) -> "Column[Line]":
         """The column of one table."""
         form = self.cell if not where.startswith("page") else self.on_page or self._plain
-        return Column(self.titles[where].format(**words), self.kind, lambda line: form(line, shown), self.name)
+        return Column(title=self.titles[where].format(**words), kind=self.kind, cell=lambda line: form(line, shown), name=self.name)
 
     def _plain(self, line: Line, shown: Shown) -> Cell:
         cell = self.cell(line, shown)

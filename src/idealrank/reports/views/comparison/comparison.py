@@ -216,7 +216,7 @@ def pair_table(pair: Pair, shown: Shown, *, title: str = "", clip: int | None = 
     return Table.of([_MEASURE, *_columns("pair", pair, shown, clip)], map(Line.of, pair.measures.values()), title=title)
 
 
-_MEASURE: Column[Line] = Column("measure", cell=lambda line: line.measure)
+_MEASURE: Column[Line] = Column(title="measure", cell=lambda line: line.measure)
 
 
 def _columns(where: Where, pair: Pair, shown: Shown, clip: int | None) -> list[Column[Line]]:

@@ -264,10 +264,15 @@ class Ranked(NamedTuple):
         def mean(run: str) -> Cell:
             return number_cell(self.means[run].mean, places, strong=self.means[run].mean == best)._replace(mark=marks.get(run, ""))
 
-        columns = [Column(self.measure, "number", mean)]
+        columns = [Column(title=self.measure, kind="number", cell=mean)]
         if level:
-            columns.append(Column(f"{100 * level:g} % interval", "number", lambda run: interval_cell(self.means[run].interval, places)))
-        return [*columns, *([Column(_TITLES[self.about], cell=lambda run: fitting(self.letters[run]))] if letters == "column" else [])]
+            columns.append(
+                Column(title=f"{100 * level:g} % interval", kind="number", cell=lambda run: interval_cell(self.means[run].interval, places))
+            )
+        return [
+            *columns,
+            *([Column(title=_TITLES[self.about], cell=lambda run: fitting(self.letters[run]))] if letters == "column" else []),
+        ]
 
     @classmethod
     def of(cls, comparison: Comparison, measure: str) -> "Ranked":
@@ -307,10 +312,10 @@ def run_columns(order: Sequence[str], letters: Letters, clip: int | None = None)
     [['a', 'fusion'], ['b', 'bm25']]
     """
     places = {run: place for place, run in enumerate(order)}
-    named: Column[str] = Column("run", cell=lambda run: run if clip is None else clipped(run, clip))
+    named: Column[str] = Column(title="run", cell=lambda run: run if clip is None else clipped(run, clip))
     if letters == "better":
-        return [Column("#", cell=lambda run: letter_of(places[run])), named]
-    return [Column("#", "number", lambda run: count_cell(places[run] + 1, "quiet")), named]
+        return [Column(title="#", cell=lambda run: letter_of(places[run])), named]
+    return [Column(title="#", kind="number", cell=lambda run: count_cell(places[run] + 1, "quiet")), named]
 
 
 def shortened(letters: str) -> str:

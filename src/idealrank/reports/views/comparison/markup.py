@@ -91,11 +91,11 @@ def comparison_cells(comparison: Comparison, digits: int | None = None) -> Table
     """
     shown, method, several = Shown.of(comparison, digits)._replace(marked=True), comparison.method, len(comparison.pairs) > 1
     first, sliced = comparison.pairs[0], method.slices is not None
-    columns: list[Column[Line]] = [Column("measure", cell=lambda line: line.measure)]
+    columns: list[Column[Line]] = [Column(title="measure", cell=lambda line: line.measure)]
     if several:
-        columns = [Column("a", cell=lambda line: line.a), Column("b", cell=lambda line: line.b), *columns]
+        columns = [Column(title="a", cell=lambda line: line.a), Column(title="b", cell=lambda line: line.b), *columns]
     if sliced:
-        columns.append(Column("slice", cell=lambda line: line.name))
+        columns.append(Column(title="slice", cell=lambda line: line.name))
     names = ("mean a", "mean b") if several else (first.a, first.b)
     columns += difference_columns("with slices" if sliced else "pair", shown, method.level, *names)
     table = Table.of(columns, (line for pair, row in comparison.rows() for line in _lines(pair, row)))
@@ -130,7 +130,7 @@ def _league(comparison: Comparison, digits: int | None, letters: Letters, *, int
     """A row a run, the best by the first measure first; letters in columns of their own, or as marks where there are no intervals."""
     ranked, level = ranked_by_all(comparison, letters), comparison.method.level
     order = list(ranked[0].means)
-    columns: list[Column[str]] = run_columns(order, letters) if letters == "better" else [Column("run", cell=str)]
+    columns: list[Column[str]] = run_columns(order, letters) if letters == "better" else [Column(title="run", cell=str)]
     for one in ranked:
         places = league_places(comparison, one, digits)
         columns += one.columns(places, level=level) if intervals else one.columns(places, letters="mark")
@@ -175,7 +175,7 @@ def paper_table(
     """
     names, ranked = labels or {}, {measure: Ranked.of(comparison, measure) for measure in comparison.means}
     runs = list(ranked[order].means) if order else list(comparison.names)
-    columns: list[Column[str]] = [Column("run", cell=lambda run: names.get(run, run))]
+    columns: list[Column[str]] = [Column(title="run", cell=lambda run: names.get(run, run))]
     for text, one in ranked.items():
         means = _column(comparison, one, league_places(comparison, one, digits), star)
         columns.append(replace(means, title=names.get(text, text)))
@@ -210,7 +210,7 @@ def _column(comparison: Comparison, ranked: Ranked, places: int, star: str) -> C
         marks = (star if value == best else "") + against
         return number_cell(value, places, strong=value == best)._replace(mark=marks)
 
-    return Column(ranked.measure, "number", mean)
+    return Column(title=ranked.measure, kind="number", cell=mean)
 
 
 def _written(form: Callable[[Table], str], star: str = "") -> Callable[..., str]:

@@ -83,7 +83,7 @@ def _slices(title: str, rows: "Sequence[Slice]", direction: int, names: Sequence
 
 
 def _slice_columns(names: Sequence[str], level: float, shown: Shown) -> list[Column[Line]]:
-    return [Column("slice", cell=lambda line: line.name), *difference_columns("slices", shown, level, *names)]
+    return [Column(title="slice", cell=lambda line: line.name), *difference_columns("slices", shown, level, *names)]
 
 
 def _other_slices(pair: Pair, first: str, shown: Shown) -> Part:
@@ -99,14 +99,14 @@ def _other_slices(pair: Pair, first: str, shown: Shown) -> Part:
 
 def _brief(title: str, corner: str, head: Sequence[str], rows: "Mapping[str, Mapping[str, Slice]]", shown: Shown) -> Table:
     """A row each of `rows`, by its name, and a column each of `head`; the title explains the marks."""
-    names: Column[str] = Column(corner, cell=lambda row: clipped(row, _SLICE))
+    names: Column[str] = Column(title=corner, cell=lambda row: clipped(row, _SLICE))
     table = Table.of([names, *(_brief_column(name, rows, shown) for name in head)], rows)
     marks = {cell.mark for cell in table.cells()}
     return replace(table, title=f"{title} ({stars_text(marks)})")
 
 
 def _brief_column(name: str, rows: "Mapping[str, Mapping[str, Slice]]", shown: Shown) -> Column[str]:
-    return Column(clipped(name, NAME), "number", lambda row: _difference(rows[row].get(name), shown))
+    return Column(title=clipped(name, NAME), kind="number", cell=lambda row: _difference(rows[row].get(name), shown))
 
 
 def _difference(row: "Slice | None", shown: Shown) -> Cell:

@@ -23,19 +23,21 @@ def checks_table(gated: Gated, places: int, *, clip: int | None = _NAME) -> Tabl
     ['RR', 'run (2)', '1.00', '1.00', '+0.00', '+0.00', '1', '1', '0/1/0', '-', 'identical']
     """
     columns: list[Column[Check]] = [
-        Column("measure", cell=lambda check: check.measure),
-        Column("baseline", cell=lambda check: check.baseline if clip is None else clipped(check.baseline, clip)),
-        Column("before", "number", lambda check: number_cell(check.mean_baseline, places)),
-        Column("now", "number", lambda check: number_cell(check.mean_run, places)),
+        Column(title="measure", cell=lambda check: check.measure),
+        Column(title="baseline", cell=lambda check: check.baseline if clip is None else clipped(check.baseline, clip)),
+        Column(title="before", kind="number", cell=lambda check: number_cell(check.mean_baseline, places)),
+        Column(title="now", kind="number", cell=lambda check: number_cell(check.mean_run, places)),
         Column(
-            "difference", "number", lambda check: number_cell(check.difference, places, signed=True, tone="worse" if _shut(check) else "")
+            title="difference",
+            kind="number",
+            cell=lambda check: number_cell(check.difference, places, signed=True, tone="worse" if _shut(check) else ""),
         ),
-        Column("bound", "number", lambda check: number_cell(check.bound, places, signed=True)),
-        Column("1-sided p", "number", lambda check: p_cell(check.p_corrected)),
-        Column("2-sided p", "number", lambda check: p_cell(check.p_two_sided)),
-        Column("+/=/-", "number", _wins),
-        Column("detectable", "number", lambda check: number_cell(check.detectable, places, tone="quiet")),
-        Column("verdict", cell=lambda check: _verdict(check, gated)),
+        Column(title="bound", kind="number", cell=lambda check: number_cell(check.bound, places, signed=True)),
+        Column(title="1-sided p", kind="number", cell=lambda check: p_cell(check.p_corrected)),
+        Column(title="2-sided p", kind="number", cell=lambda check: p_cell(check.p_two_sided)),
+        Column(title="+/=/-", kind="number", cell=_wins),
+        Column(title="detectable", kind="number", cell=lambda check: number_cell(check.detectable, places, tone="quiet")),
+        Column(title="verdict", cell=lambda check: _verdict(check, gated)),
     ]
     notes = [] if all(check.decides for check in gated.checks) else [COMPANION]
     notes += [RATE_MARKED] if any(map(caution_mark_of_check, gated.checks)) else []
@@ -86,12 +88,12 @@ def worst_table(check: Check, *, many: bool = False) -> Table:
     against = f" against {check.baseline}" if many else ""
     shown = check.worst if not check.passed else check.worst[:_SHOWN_OPEN]
     columns: list[Column[QueryDrop]] = [
-        Column("query", cell=lambda one: clipped(one.query, 40)),
-        Column("before", "number", lambda one: number_cell(one.baseline)),
-        Column("now", "number", lambda one: number_cell(one.run)),
-        Column("difference", "number", lambda one: number_cell(one.difference, signed=True, tone="worse")),
+        Column(title="query", cell=lambda one: clipped(one.query, 40)),
+        Column(title="before", kind="number", cell=lambda one: number_cell(one.baseline)),
+        Column(title="now", kind="number", cell=lambda one: number_cell(one.run)),
+        Column(title="difference", kind="number", cell=lambda one: number_cell(one.difference, signed=True, tone="worse")),
     ]
     if any(drop.text for drop in shown):
-        columns.append(Column("text", cell=lambda drop: clipped(drop.text or "", _TEXT)))
+        columns.append(Column(title="text", cell=lambda drop: clipped(drop.text or "", _TEXT)))
     title = f"worst queries by {check.measure}{against} ({len(shown)} of {check.losses:,} that are worse)"
     return Table.of(columns, shown, title=title)

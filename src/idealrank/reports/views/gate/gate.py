@@ -437,14 +437,14 @@ def _unjudged(gated: Gated, places: int) -> Part:
     if not any(check.unjudged_baseline or check.unjudged_run for check in checks):
         return []
     columns: list[Column[Check]] = [
-        Column("measure", cell=lambda check: check.measure),
-        Column("baseline", cell=lambda check: clipped(check.baseline, _NAME)),
-        Column("unjudged before", "number", lambda check: share_cell(check.unjudged_baseline)),
-        Column("unjudged now", "number", lambda check: share_cell(check.unjudged_run)),
+        Column(title="measure", cell=lambda check: check.measure),
+        Column(title="baseline", cell=lambda check: clipped(check.baseline, _NAME)),
+        Column(title="unjudged before", kind="number", cell=lambda check: share_cell(check.unjudged_baseline)),
+        Column(title="unjudged now", kind="number", cell=lambda check: share_cell(check.unjudged_run)),
     ]
     if any(check.difference_judged is not None for check in checks):
         judged = partial(_judged, places=places)
-        columns.append(Column("difference on judged documents", "number", judged))
+        columns.append(Column(title="difference on judged documents", kind="number", cell=judged))
     shares = [share for check in checks for share in (check.unjudged_baseline, check.unjudged_run) if share is not None]
     counted_as = {label_clause(check.basis) for check in checks} - {""}  # said above
     many = max(shares) >= MANY_UNJUDGED and not counted_as and not hidden_drop(gated) and gated.convention.alignment.unjudged != "skipped"
@@ -463,11 +463,11 @@ def _contracts(gated: Gated) -> Part:
     if not broken:
         return [title]
     columns: list[Column[KeptContract]] = [
-        Column("query", cell=lambda one: clipped(one.contract.query, 40)),
-        Column("measure", cell=lambda one: one.measure),
-        Column("demanded", "number", lambda one: _demanded(one.demanded, "a value")),
-        Column("found", "number", lambda one: _demanded(one.found, "no value")._replace(tone="worse")),
-        Column("demanded by", cell=_demanded_by),
+        Column(title="query", cell=lambda one: clipped(one.contract.query, 40)),
+        Column(title="measure", cell=lambda one: one.measure),
+        Column(title="demanded", kind="number", cell=lambda one: _demanded(one.demanded, "a value")),
+        Column(title="found", kind="number", cell=lambda one: _demanded(one.found, "no value")._replace(tone="worse")),
+        Column(title="demanded by", cell=_demanded_by),
     ]
     return Table.of(columns, broken, title=title)
 

@@ -68,31 +68,33 @@ def coefficients_table(coefficients: "dict[str, Agreement]") -> Table:
     """
     confidence = next(iter(coefficients.values())).confidence
     columns: list[Column[str]] = [
-        Column("agreement", cell=str),
-        Column("value", "number", lambda name: number_cell(coefficients[name].value, _PLACES)),
-        Column(f"{100 * confidence:g} % interval", "number", lambda name: interval_cell(coefficients[name].interval, _PLACES)),
-        Column("standard error", "number", lambda name: number_cell(coefficients[name].standard_error, _PLACES)),
+        Column(title="agreement", cell=str),
+        Column(title="value", kind="number", cell=lambda name: number_cell(coefficients[name].value, _PLACES)),
+        Column(
+            title=f"{100 * confidence:g} % interval", kind="number", cell=lambda name: interval_cell(coefficients[name].interval, _PLACES)
+        ),
+        Column(title="standard error", kind="number", cell=lambda name: number_cell(coefficients[name].standard_error, _PLACES)),
     ]
     return Table.of(columns, coefficients)
 
 
 def _by_grade(grades: Sequence[GradeAgreement]) -> Table:
     columns: list[Column[GradeAgreement]] = [
-        Column("grade", cell=lambda one: f"{one.grade:g}"),
-        Column("ratings", "number", lambda one: count_cell(one.n_ratings)),
-        Column("another rater agrees", "number", lambda one: number_cell(one.agreement, _PLACES)),
-        Column("by chance", "number", lambda one: number_cell(one.by_chance, _PLACES)),
+        Column(title="grade", cell=lambda one: f"{one.grade:g}"),
+        Column(title="ratings", kind="number", cell=lambda one: count_cell(one.n_ratings)),
+        Column(title="another rater agrees", kind="number", cell=lambda one: number_cell(one.agreement, _PLACES)),
+        Column(title="by chance", kind="number", cell=lambda one: number_cell(one.by_chance, _PLACES)),
     ]
     return Table.of(columns, grades)
 
 
 def _by_rater(raters: Sequence[RaterAgreement]) -> Table:
     columns: list[Column[RaterAgreement]] = [
-        Column("rater", cell=lambda one: one.rater),
-        Column("pairs", "number", lambda one: count_cell(one.n_units)),
-        Column("kappa with others", "number", lambda one: number_cell(one.value, _PLACES)),
-        Column("bias", "number", lambda one: number_cell(one.bias, _PLACES, signed=True)),
-        Column("mean grade", "number", lambda one: number_cell(one.mean_grade, _PLACES)),
+        Column(title="rater", cell=lambda one: one.rater),
+        Column(title="pairs", kind="number", cell=lambda one: count_cell(one.n_units)),
+        Column(title="kappa with others", kind="number", cell=lambda one: number_cell(one.value, _PLACES)),
+        Column(title="bias", kind="number", cell=lambda one: number_cell(one.bias, _PLACES, signed=True)),
+        Column(title="mean grade", kind="number", cell=lambda one: number_cell(one.mean_grade, _PLACES)),
     ]
     return Table.of(columns, raters)
 
@@ -101,9 +103,9 @@ def _by_query(queries: Sequence[ClusterAgreement], *, per_query: bool) -> Table:
     judged = [one for one in queries if one.n_units]
     rows = judged if per_query else sorted(judged, key=lambda one: one.value)[:_SPLIT]
     columns: list[Column[ClusterAgreement]] = [
-        Column("query", cell=lambda one: one.cluster),
-        Column("pairs", "number", lambda one: count_cell(one.n_units)),
-        Column("percent", "number", lambda one: number_cell(one.value, _PLACES)),
+        Column(title="query", cell=lambda one: one.cluster),
+        Column(title="pairs", kind="number", cell=lambda one: count_cell(one.n_units)),
+        Column(title="percent", kind="number", cell=lambda one: number_cell(one.value, _PLACES)),
     ]
     return Table.of(columns, rows, title="" if per_query or len(rows) == len(judged) else "Queries with the least agreement:")
 

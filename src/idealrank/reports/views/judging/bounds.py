@@ -77,13 +77,13 @@ def _opening(found: BoundsReport) -> str:
 
 def _means(found: BoundsReport, places: int) -> Table:
     columns: list[Column[Bounds]] = [
-        Column("run", cell=lambda one: one.name),
-        Column("measure", cell=lambda one: one.measure),
-        Column("low", "number", lambda one: number_cell(finite(one.mean_low), places)),
-        Column("value", "number", lambda one: number_cell(finite(one.mean), places)),
-        Column("high", "number", lambda one: number_cell(finite(one.mean_high), places)),
+        Column(title="run", cell=lambda one: one.name),
+        Column(title="measure", cell=lambda one: one.measure),
+        Column(title="low", kind="number", cell=lambda one: number_cell(finite(one.mean_low), places)),
+        Column(title="value", kind="number", cell=lambda one: number_cell(finite(one.mean), places)),
+        Column(title="high", kind="number", cell=lambda one: number_cell(finite(one.mean_high), places)),
         *_outer_columns(found.runs),
-        Column("unjudged", "number", lambda one: share_cell(one.unjudged_share)),
+        Column(title="unjudged", kind="number", cell=lambda one: share_cell(one.unjudged_share)),
     ]
     return Table.of(columns, found.runs)
 
@@ -91,13 +91,13 @@ def _means(found: BoundsReport, places: int) -> Table:
 def _differences(found: BoundsReport, places: int) -> Table:
     first = found.differences[0]
     columns: list[Column[DifferenceBounds]] = [
-        Column("measure", cell=lambda one: one.measure),
-        Column("low", "number", lambda one: number_cell(finite(one.mean_low), places, signed=True)),
-        Column("difference", "number", lambda one: number_cell(finite(one.mean), places, signed=True)),
-        Column("high", "number", lambda one: number_cell(finite(one.mean_high), places, signed=True)),
+        Column(title="measure", cell=lambda one: one.measure),
+        Column(title="low", kind="number", cell=lambda one: number_cell(finite(one.mean_low), places, signed=True)),
+        Column(title="difference", kind="number", cell=lambda one: number_cell(finite(one.mean), places, signed=True)),
+        Column(title="high", kind="number", cell=lambda one: number_cell(finite(one.mean_high), places, signed=True)),
         *_outer_columns(found.differences),
-        Column("queries", "number", lambda one: count_cell(len(one.query_ids))),
-        Column("either may win", "number", lambda one: count_cell(int(one.flips.sum()))),
+        Column(title="queries", kind="number", cell=lambda one: count_cell(len(one.query_ids))),
+        Column(title="either may win", kind="number", cell=lambda one: count_cell(int(one.flips.sum()))),
     ]
     return Table.of(columns, found.differences, title=f"Difference {first.b} - {first.a}:")
 
@@ -106,7 +106,7 @@ def _outer_columns(rows: Sequence[_AnyBounds]) -> list[Column[_AnyBounds]]:
     """Number of queries with outer bounds, if there are any."""
     if all(one.exact for one in rows):
         return []
-    return [Column("outer", "number", lambda one: count_cell(int((~one.exact_queries).sum())))]
+    return [Column(title="outer", kind="number", cell=lambda one: count_cell(int((~one.exact_queries).sum())))]
 
 
 class _Query(NamedTuple):
@@ -127,12 +127,12 @@ def _queries(one: Bounds, places: int, *, per_query: bool, titled: bool) -> Tabl
     wide = rows if per_query else sorted((row for row in rows if row.high > row.low), key=lambda row: row.low - row.high)[:_SOME]
     of = f"{one.measure}, {one.name}" if titled else one.measure
     table: list[Column[_Query]] = [
-        Column("query", cell=lambda row: row.query),
-        Column("low", "number", lambda row: _ends_cell(row.low, places, exact=row.exact)),
-        Column("value", "number", lambda row: number_cell(finite(row.value), places)),
-        Column("high", "number", lambda row: _ends_cell(row.high, places, exact=row.exact)),
-        Column("judged", "number", lambda row: share_cell(row.judged)),
-        Column("unjudged at ranks", cell=lambda row: _ranks_text(row.ranks)),
+        Column(title="query", cell=lambda row: row.query),
+        Column(title="low", kind="number", cell=lambda row: _ends_cell(row.low, places, exact=row.exact)),
+        Column(title="value", kind="number", cell=lambda row: number_cell(finite(row.value), places)),
+        Column(title="high", kind="number", cell=lambda row: _ends_cell(row.high, places, exact=row.exact)),
+        Column(title="judged", kind="number", cell=lambda row: share_cell(row.judged)),
+        Column(title="unjudged at ranks", cell=lambda row: _ranks_text(row.ranks)),
     ]
     return Table.of(table, wide, title=f"{'Queries' if per_query else 'Queries with the widest bounds'} of {of}:")
 
@@ -170,13 +170,13 @@ def _difference_queries(one: DifferenceBounds, places: int, *, per_query: bool) 
     flips = sorted((row for row in rows if row.flips), key=lambda row: row.low - row.high)
     shown = rows if per_query else flips[:_SOME]
     table: list[Column[_Pair]] = [
-        Column("query", cell=lambda row: row.query),
-        Column("low", "number", lambda row: _ends_cell(row.low, places, exact=row.exact, signed=True)),
-        Column("difference", "number", lambda row: number_cell(finite(row.value), places, signed=True)),
-        Column("high", "number", lambda row: _ends_cell(row.high, places, exact=row.exact, signed=True)),
-        Column(f"unjudged of {one.a} alone", "number", lambda row: count_cell(row.a)),
-        Column(f"of {one.b} alone", "number", lambda row: count_cell(row.b)),
-        Column("of both", "number", lambda row: count_cell(row.both)),
+        Column(title="query", cell=lambda row: row.query),
+        Column(title="low", kind="number", cell=lambda row: _ends_cell(row.low, places, exact=row.exact, signed=True)),
+        Column(title="difference", kind="number", cell=lambda row: number_cell(finite(row.value), places, signed=True)),
+        Column(title="high", kind="number", cell=lambda row: _ends_cell(row.high, places, exact=row.exact, signed=True)),
+        Column(title=f"unjudged of {one.a} alone", kind="number", cell=lambda row: count_cell(row.a)),
+        Column(title=f"of {one.b} alone", kind="number", cell=lambda row: count_cell(row.b)),
+        Column(title="of both", kind="number", cell=lambda row: count_cell(row.both)),
     ]
     more = f", {_SOME} of {len(flips):,} with the widest bounds" if len(flips) > _SOME else ""
     title = f"Differences of {one.measure}:" if per_query else f"Queries in which either run may have the higher {one.measure}{more}:"

@@ -78,20 +78,20 @@ def judges_table(checks: Sequence[JudgeCheck]) -> Table:
     ['model', '4', '1.000', '1.000']
     """
     columns: list[Column[JudgeCheck]] = [
-        Column("judge", cell=lambda one: one.name),
-        Column("pairs", "number", lambda one: count_cell(one.n)),
-        Column("percent", "number", lambda one: number_cell(one.agreement["percent"].value, _PLACES)),
-        Column("kappa", "number", lambda one: number_cell(one.agreement["cohen_kappa"].value, _PLACES)),
-        Column("alpha", "number", lambda one: number_cell(one.agreement[_ALPHA].value, _PLACES)),
-        Column("95 % interval", "number", lambda one: interval_cell(one.agreement[_ALPHA].interval, _PLACES)),
-        Column("bias", "number", lambda one: number_cell(one.bias[0], _PLACES, signed=True)),
-        Column("worth", "number", lambda one: number_cell(one.worth_of_pair.value, 2)),
-        Column("95 %", "number", lambda one: interval_cell(one.worth_of_pair.interval, 2)),
-        Column("at most", "number", lambda one: Cell(_times(one.worth_of_pair), finite(one.worth_of_pair.most))),
+        Column(title="judge", cell=lambda one: one.name),
+        Column(title="pairs", kind="number", cell=lambda one: count_cell(one.n)),
+        Column(title="percent", kind="number", cell=lambda one: number_cell(one.agreement["percent"].value, _PLACES)),
+        Column(title="kappa", kind="number", cell=lambda one: number_cell(one.agreement["cohen_kappa"].value, _PLACES)),
+        Column(title="alpha", kind="number", cell=lambda one: number_cell(one.agreement[_ALPHA].value, _PLACES)),
+        Column(title="95 % interval", kind="number", cell=lambda one: interval_cell(one.agreement[_ALPHA].interval, _PLACES)),
+        Column(title="bias", kind="number", cell=lambda one: number_cell(one.bias[0], _PLACES, signed=True)),
+        Column(title="worth", kind="number", cell=lambda one: number_cell(one.worth_of_pair.value, 2)),
+        Column(title="95 %", kind="number", cell=lambda one: interval_cell(one.worth_of_pair.interval, 2)),
+        Column(title="at most", kind="number", cell=lambda one: Cell(_times(one.worth_of_pair), finite(one.worth_of_pair.most))),
     ]
     confidence = f"{100 * checks[0].agreement[_ALPHA].confidence:g} %"
     titles = {"95 % interval": f"{confidence} interval", "95 %": confidence}
-    named = [Column(titles.get(one.title, one.title), one.kind, one.cell) for one in columns]
+    named = [Column(title=titles.get(one.title, one.title), kind=one.kind, cell=one.cell) for one in columns]
     return Table.of(named, checks)
 
 
@@ -104,16 +104,16 @@ def _orders_table(checks: Sequence[JudgeCheck]) -> Table:
     rows = [_Order(check.name, check.systems) for check in checks if check.systems is not None]
     one = rows[0].found
     columns: list[Column[_Order]] = [
-        Column("judge", cell=lambda row: row.name),
-        Column("tau", "number", lambda row: number_cell(row.found.tau, _PLACES)),
-        Column("tau_AP", "number", lambda row: number_cell(row.found.tau_ap, _PLACES)),
-        Column("swapped", "number", lambda row: count_cell(row.found.swapped)),
-        Column("at the top", "number", lambda row: count_cell(row.found.swapped_at_top)),
-        Column("best", cell=lambda row: row.found.best_judge),
-        Column("verdicts lost", "number", lambda row: count_cell(row.found.verdicts.lost)),
-        Column("gained", "number", lambda row: count_cell(row.found.verdicts.gained)),
-        Column("reversed", "number", lambda row: count_cell(row.found.verdicts.reversed)),
-        Column("worth of a query", "number", lambda row: number_cell(row.found.worth, 2)),
+        Column(title="judge", cell=lambda row: row.name),
+        Column(title="tau", kind="number", cell=lambda row: number_cell(row.found.tau, _PLACES)),
+        Column(title="tau_AP", kind="number", cell=lambda row: number_cell(row.found.tau_ap, _PLACES)),
+        Column(title="swapped", kind="number", cell=lambda row: count_cell(row.found.swapped)),
+        Column(title="at the top", kind="number", cell=lambda row: count_cell(row.found.swapped_at_top)),
+        Column(title="best", cell=lambda row: row.found.best_judge),
+        Column(title="verdicts lost", kind="number", cell=lambda row: count_cell(row.found.verdicts.lost)),
+        Column(title="gained", kind="number", cell=lambda row: count_cell(row.found.verdicts.gained)),
+        Column(title="reversed", kind="number", cell=lambda row: count_cell(row.found.verdicts.reversed)),
+        Column(title="worth of a query", kind="number", cell=lambda row: number_cell(row.found.worth, 2)),
     ]
     systems, pairs = counted(len(one.systems), "system"), counted(one.verdicts.n_pairs, "pair")
     title = f"{one.measure} of {systems}, {pairs}; best under the human: {one.best_human}"
@@ -142,7 +142,7 @@ def _confusion(check: JudgeCheck) -> Table:
     """Pairs by grade of the human and of the judge."""
     grades = [f"{grade:g}" for grade in check.categories]
     rows = [_Counts(grade, dict(zip(grades, row, strict=True))) for grade, row in zip(grades, check.confusion.tolist(), strict=True)]
-    columns: list[Column[_Counts]] = [Column("human", cell=lambda row: row.grade), *map(_count_column, grades)]
+    columns: list[Column[_Counts]] = [Column(title="human", cell=lambda row: row.grade), *map(_count_column, grades)]
     return Table.of(columns, rows, title=f"pairs by grade of the human (rows) and of {check.name} (columns)")
 
 
@@ -152,19 +152,19 @@ class _Counts(NamedTuple):
 
 
 def _count_column(grade: str) -> "Column[_Counts]":
-    return Column(grade, "number", lambda row: count_cell(row.counts[grade]))
+    return Column(title=grade, kind="number", cell=lambda row: count_cell(row.counts[grade]))
 
 
 def _errors(leniency: Leniency, title: str) -> Table:
     columns: list[Column[GroupError]] = [
-        Column("documents", cell=lambda one: one.group),
-        Column("pairs", "number", lambda one: count_cell(one.n)),
-        Column("human", "number", lambda one: number_cell(one.human, _PLACES)),
-        Column("judge", "number", lambda one: number_cell(one.judge, _PLACES)),
-        Column("error", "number", lambda one: number_cell(one.error, _PLACES, signed=True)),
+        Column(title="documents", cell=lambda one: one.group),
+        Column(title="pairs", kind="number", cell=lambda one: count_cell(one.n)),
+        Column(title="human", kind="number", cell=lambda one: number_cell(one.human, _PLACES)),
+        Column(title="judge", kind="number", cell=lambda one: number_cell(one.judge, _PLACES)),
+        Column(title="error", kind="number", cell=lambda one: number_cell(one.error, _PLACES, signed=True)),
     ]
     if leniency.contrast:
-        columns.append(Column("beyond grade", "number", lambda one: number_cell(one.beyond_grade, _PLACES, signed=True)))
+        columns.append(Column(title="beyond grade", kind="number", cell=lambda one: number_cell(one.beyond_grade, _PLACES, signed=True)))
     return Table.of(columns, leniency.groups, title=title)
 
 
@@ -191,9 +191,9 @@ def _systems(found: SystemOrders) -> Table:
         key=lambda one: -one.human,
     )
     columns: list[Column[_System]] = [
-        Column("system", cell=lambda one: one.name),
-        Column("human", "number", lambda one: number_cell(one.human, 4)),
-        Column("judge", "number", lambda one: number_cell(one.judge, 4)),
+        Column(title="system", cell=lambda one: one.name),
+        Column(title="human", kind="number", cell=lambda one: number_cell(one.human, 4)),
+        Column(title="judge", kind="number", cell=lambda one: number_cell(one.judge, 4)),
     ]
     return Table.of(columns, rows, title=found.measure)
 
@@ -206,11 +206,11 @@ class _System(NamedTuple):
 
 def _annotators(found: AltTest) -> Table:
     columns: list[Column[Any]] = [
-        Column("annotator", cell=lambda one: one.annotator),
-        Column("pairs", "number", lambda one: count_cell(one.n)),
-        Column("judge as good", "number", lambda one: number_cell(one.advantage, _PLACES)),
-        Column("p", "number", lambda one: p_cell(None if math.isnan(one.p) else one.p)),
-        Column("replaced", cell=lambda one: "yes" if one.rejected else "no"),
+        Column(title="annotator", cell=lambda one: one.annotator),
+        Column(title="pairs", kind="number", cell=lambda one: count_cell(one.n)),
+        Column(title="judge as good", kind="number", cell=lambda one: number_cell(one.advantage, _PLACES)),
+        Column(title="p", kind="number", cell=lambda one: p_cell(None if math.isnan(one.p) else one.p)),
+        Column(title="replaced", cell=lambda one: "yes" if one.rejected else "no"),
     ]
     return Table.of(columns, found.annotators, title=f"alternative annotator test, epsilon {found.epsilon:g}")
 

@@ -18,7 +18,7 @@ from idealrank.stats.intervals import side_of_interval
 from idealrank.version import __version__
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CorrectedValue:
     """One corrected value: a run, or a difference of two, by one judge.
 
@@ -200,20 +200,20 @@ def corrected_parts(values: Sequence[CorrectedValue], digits: int | None = None)
     places = decimals([value.interval for value in values], asked=digits)
     opening = f"{one.measure}: {one.n_labelled:,} {one.by} with human labels, {one.n_other:,} with labels of the judge alone"
     columns: list[Column[CorrectedValue]] = [
-        Column("run", cell=lambda value: value.title),
-        Column("judge", cell=lambda value: value.judge),
-        Column("human alone", "number", lambda value: number_cell(value.human, places, signed=bool(value.against))),
-        Column("judge alone", "number", lambda value: number_cell(value.judge_alone, places, signed=bool(value.against))),
-        Column("corrected", "number", lambda value: number_cell(value.corrected, places, signed=bool(value.against))),
+        Column(title="run", cell=lambda value: value.title),
+        Column(title="judge", cell=lambda value: value.judge),
+        Column(title="human alone", kind="number", cell=lambda value: number_cell(value.human, places, signed=bool(value.against))),
+        Column(title="judge alone", kind="number", cell=lambda value: number_cell(value.judge_alone, places, signed=bool(value.against))),
+        Column(title="corrected", kind="number", cell=lambda value: number_cell(value.corrected, places, signed=bool(value.against))),
         Column(
-            f"{100 * one.confidence:g} % interval", "number",
-            lambda value: interval_cell(value.interval, places, signed=bool(value.against)),
+            title=f"{100 * one.confidence:g} % interval", kind="number",
+            cell=lambda value: interval_cell(value.interval, places, signed=bool(value.against)),
         ),
-        Column("weight", "number", lambda value: number_cell(value.weight, 2)),
-        Column("worth", "number", lambda value: number_cell(value.effective, 1)),
+        Column(title="weight", kind="number", cell=lambda value: number_cell(value.weight, 2)),
+        Column(title="worth", kind="number", cell=lambda value: number_cell(value.effective, 1)),
     ]  # fmt: skip
     if any(value.against for value in values):
-        columns.append(Column("verdict", cell=lambda value: value.verdict))
+        columns.append(Column(title="verdict", cell=lambda value: value.verdict))
     said = [line for text in dict.fromkeys(text for value in values for text in _said(value, places)) for line in filled(text)]
     return [[opening], Table.of(columns, values), said, _notes(one)]
 

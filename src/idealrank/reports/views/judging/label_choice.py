@@ -117,12 +117,12 @@ def _sign_text(found: NextLabels, places: int) -> str:
 
 def _labels(found: NextLabels) -> Table:
     columns: list[Column[NextLabel]] = [
-        Column("priority", cell=lambda one: str(one.priority)),
-        Column("query", cell=lambda one: one.query),
-        Column("document", cell=lambda one: one.document),
-        Column(f"rank in {found.a}", "number", lambda one: count_cell(one.rank_a)),
-        Column(f"rank in {found.b}", "number", lambda one: count_cell(one.rank_b)),
-        Column("reason", cell=lambda one: one.reason),
+        Column(title="priority", cell=lambda one: str(one.priority)),
+        Column(title="query", cell=lambda one: one.query),
+        Column(title="document", cell=lambda one: one.document),
+        Column(title=f"rank in {found.a}", kind="number", cell=lambda one: count_cell(one.rank_a)),
+        Column(title=f"rank in {found.b}", kind="number", cell=lambda one: count_cell(one.rank_b)),
+        Column(title="reason", cell=lambda one: one.reason),
     ]
     return Table.of(columns, found.labels)
 
@@ -159,14 +159,14 @@ def _replay_opening(found: LabelReplay, places: int) -> str:
 
 def _curves(found: LabelReplay) -> Table:
     columns: list[Column[LabelCurve]] = [
-        Column("strategy", cell=lambda one: one.strategy),
-        Column("stop", cell=lambda one: _STOPS[one.stop]),
-        Column("labels", "number", lambda one: number_cell(one.median, 0)),
-        Column("of all", "number", lambda one: share_cell(one.median / found.n_pooled)),
-        Column("to depth", "number", lambda one: number_cell(finite(found.ratio(one, "depth")), 2)),
-        Column("to random", "number", lambda one: number_cell(finite(found.ratio(one, "random")), 2)),
-        Column("orders", "number", lambda one: count_cell(int(one.needed.size))),
-        Column("right sign", "number", lambda one: share_cell(float(one.right.mean()))),
+        Column(title="strategy", cell=lambda one: one.strategy),
+        Column(title="stop", cell=lambda one: _STOPS[one.stop]),
+        Column(title="labels", kind="number", cell=lambda one: number_cell(one.median, 0)),
+        Column(title="of all", kind="number", cell=lambda one: share_cell(one.median / found.n_pooled)),
+        Column(title="to depth", kind="number", cell=lambda one: number_cell(finite(found.ratio(one, "depth")), 2)),
+        Column(title="to random", kind="number", cell=lambda one: number_cell(finite(found.ratio(one, "random")), 2)),
+        Column(title="orders", kind="number", cell=lambda one: count_cell(int(one.needed.size))),
+        Column(title="right sign", kind="number", cell=lambda one: share_cell(float(one.right.mean()))),
     ]
     return Table.of(columns, found.curves)
 

@@ -77,9 +77,9 @@ def _chosen(found: NoAnswer, places: int) -> Table:
         _Rate("false returns", found.chosen_false_return_rate, found.false_return_interval),
     ]
     columns: list[Column[_Rate]] = [
-        Column("rate", cell=lambda row: row.name),
-        Column("value", "number", lambda row: number_cell(row.value, places)),
-        Column(f"{100 * found.confidence:g} % interval", "number", lambda row: interval_cell(row.interval, places)),
+        Column(title="rate", cell=lambda row: row.name),
+        Column(title="value", kind="number", cell=lambda row: number_cell(row.value, places)),
+        Column(title=f"{100 * found.confidence:g} % interval", kind="number", cell=lambda row: interval_cell(row.interval, places)),
     ]
     return Table.of(columns, rows, title="At thresholds chosen on other queries:")
 
@@ -93,9 +93,9 @@ def _sweep(found: NoAnswer, places: int) -> Table:
         one = _Step(float(found.thresholds[place]), float(found.recall[place]), float(found.false_return_rate[place]))
         rows.setdefault(one.threshold, one)
     columns: list[Column[_Step]] = [
-        Column("threshold", "number", lambda row: number_cell(finite(row.threshold), 4)),
-        Column("false returns", "number", lambda row: number_cell(row.rate, places)),
-        Column(f"recall@{found.cutoff}", "number", lambda row: number_cell(row.recall, places)),
+        Column(title="threshold", kind="number", cell=lambda row: number_cell(finite(row.threshold), 4)),
+        Column(title="false returns", kind="number", cell=lambda row: number_cell(row.rate, places)),
+        Column(title=f"recall@{found.cutoff}", kind="number", cell=lambda row: number_cell(row.recall, places)),
     ]
     return Table.of(columns, list(rows.values()), title="Best recall by false-return rate, all queries:")
 

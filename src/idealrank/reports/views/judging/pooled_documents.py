@@ -39,11 +39,11 @@ def pool_parts(found: Pool) -> list[Part]:
 def _strata(found: Pool) -> Table:
     codes = sorted(set(found.stratum.tolist()))
     columns: list[Column[Any]] = [
-        Column("stratum", cell=str),
-        Column("best ranks", cell=lambda code: _span(found.best_rank[found.stratum == code].tolist())),
-        Column("documents", "number", lambda code: count_cell(int((found.stratum == code).sum()))),
-        Column("to judge", "number", lambda code: count_cell(int(found.sampled[found.stratum == code].sum()))),
-        Column("share", "number", lambda code: share_cell(float(found.sampled[found.stratum == code].mean()))),
+        Column(title="stratum", cell=str),
+        Column(title="best ranks", cell=lambda code: _span(found.best_rank[found.stratum == code].tolist())),
+        Column(title="documents", kind="number", cell=lambda code: count_cell(int((found.stratum == code).sum()))),
+        Column(title="to judge", kind="number", cell=lambda code: count_cell(int(found.sampled[found.stratum == code].sum()))),
+        Column(title="share", kind="number", cell=lambda code: share_cell(float(found.sampled[found.stratum == code].mean()))),
     ]
     return Table.of(columns, codes)
 
@@ -55,11 +55,11 @@ def _span(ranks: list[int]) -> str:
 def _documents(found: Pool) -> Table:
     rows = [row for row in found.rows() if row["sampled"]]
     columns: list[Column[dict[str, Any]]] = [
-        Column("query", cell=lambda row: str(row["query"])),
-        Column("document", cell=lambda row: str(row["document"])),
-        Column("best rank", "number", lambda row: count_cell(row["best_rank"])),
-        Column("runs", "number", lambda row: count_cell(row["runs"])),
-        Column("probability", "number", lambda row: number_cell(row["probability"], 3)),
+        Column(title="query", cell=lambda row: str(row["query"])),
+        Column(title="document", cell=lambda row: str(row["document"])),
+        Column(title="best rank", kind="number", cell=lambda row: count_cell(row["best_rank"])),
+        Column(title="runs", kind="number", cell=lambda row: count_cell(row["runs"])),
+        Column(title="probability", kind="number", cell=lambda row: number_cell(row["probability"], 3)),
     ]
     title = f"The first {_SOME} of {len(rows):,} documents to judge:" if len(rows) > _SOME else "Documents to judge:"
     return Table.of(columns, rows[:_SOME], title=title)

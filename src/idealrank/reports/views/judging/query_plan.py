@@ -40,10 +40,10 @@ def query_parts(found: QuerySample, plans: Sequence[LabelBudget], sd: float) -> 
 
 def _strata(found: QuerySample) -> Table:
     columns: list[Column[QueryStratum]] = [
-        Column("stratum", cell=lambda one: one.name),
-        Column("queries", "number", lambda one: count_cell(one.n_queries)),
-        Column("traffic", "number", lambda one: share_cell(one.traffic_share)),
-        Column("sampled", "number", lambda one: count_cell(one.n_sampled)),
+        Column(title="stratum", cell=lambda one: one.name),
+        Column(title="queries", kind="number", cell=lambda one: count_cell(one.n_queries)),
+        Column(title="traffic", kind="number", cell=lambda one: share_cell(one.traffic_share)),
+        Column(title="sampled", kind="number", cell=lambda one: count_cell(one.n_sampled)),
     ]
     return Table.of(columns, found.strata)
 
@@ -51,14 +51,14 @@ def _strata(found: QuerySample) -> Table:
 def _plans(found: QuerySample, plans: Sequence[LabelBudget]) -> Table:
     columns: list[Column[LabelBudget]] = [
         Column(
-            "queries",
-            "number",
-            lambda one: Cell(f"{one.n_queries:,}", one.n_queries, mark="*" if one.n_queries == len(found.query_ids) else ""),
+            title="queries",
+            kind="number",
+            cell=lambda one: Cell(f"{one.n_queries:,}", one.n_queries, mark="*" if one.n_queries == len(found.query_ids) else ""),
         ),
-        Column("labels", "number", lambda one: count_cell(one.labels)),
-        Column("cost", "number", lambda one: number_cell(one.cost, 2)),
-        Column("weeks", "number", lambda one: number_cell(one.weeks, 1)),
-        Column("interval +-", "number", lambda one: number_cell(one.half_width, 4)),
+        Column(title="labels", kind="number", cell=lambda one: count_cell(one.labels)),
+        Column(title="cost", kind="number", cell=lambda one: number_cell(one.cost, 2)),
+        Column(title="weeks", kind="number", cell=lambda one: number_cell(one.weeks, 1)),
+        Column(title="interval +-", kind="number", cell=lambda one: number_cell(one.half_width, 4)),
     ]
     return Table.of(columns, plans, title="Cost and precision (* is this sample):")
 
@@ -66,10 +66,10 @@ def _plans(found: QuerySample, plans: Sequence[LabelBudget]) -> Table:
 def _queries(found: QuerySample) -> Table:
     rows = found.rows()
     columns: list[Column[dict[str, Any]]] = [
-        Column("query", cell=lambda row: str(row["query"])),
-        Column("stratum", cell=lambda row: str(row["stratum"])),
-        Column("requests", "number", lambda row: Cell(f"{row['requests']:,.6g}", row["requests"])),
-        Column("weight", "number", lambda row: Cell(f"{row['weight']:,.6g}", row["weight"])),
+        Column(title="query", cell=lambda row: str(row["query"])),
+        Column(title="stratum", cell=lambda row: str(row["stratum"])),
+        Column(title="requests", kind="number", cell=lambda row: Cell(f"{row['requests']:,.6g}", row["requests"])),
+        Column(title="weight", kind="number", cell=lambda row: Cell(f"{row['weight']:,.6g}", row["weight"])),
     ]
     title = f"The first {_SOME} of {len(rows):,} queries:" if len(rows) > _SOME else "Queries:"
     return Table.of(columns, rows[:_SOME], title=title)

@@ -41,16 +41,16 @@ def reuse_parts(found: Reusability, *, digits: int | None = None) -> list[Part]:
 
 
 def _runs(found: Reusability, places: int) -> Table:
-    columns: list[Column[RunLeftOut]] = [Column("run", cell=lambda one: one.run)]
+    columns: list[Column[RunLeftOut]] = [Column(title="run", cell=lambda one: one.run)]
     if any(one.group != one.run for one in found.runs):
-        columns.append(Column("group", cell=lambda one: one.group))
+        columns.append(Column(title="group", cell=lambda one: one.group))
     more: list[Column[RunLeftOut]] = [
-        Column("unique", "number", lambda one: count_cell(one.unique)),
-        Column("relevant", "number", lambda one: count_cell(one.unique_relevant)),
-        Column(found.measure, "number", lambda one: number_cell(finite(one.value), places)),
-        Column("left out", "number", lambda one: number_cell(finite(one.value_without), places)),
-        Column("rank", "number", lambda one: count_cell(one.rank)),
-        Column("rank left out", "number", lambda one: count_cell(one.rank_without)),
+        Column(title="unique", kind="number", cell=lambda one: count_cell(one.unique)),
+        Column(title="relevant", kind="number", cell=lambda one: count_cell(one.unique_relevant)),
+        Column(title=found.measure, kind="number", cell=lambda one: number_cell(finite(one.value), places)),
+        Column(title="left out", kind="number", cell=lambda one: number_cell(finite(one.value_without), places)),
+        Column(title="rank", kind="number", cell=lambda one: count_cell(one.rank)),
+        Column(title="rank left out", kind="number", cell=lambda one: count_cell(one.rank_without)),
     ]
     return Table.of([*columns, *more], found.runs)
 

@@ -30,13 +30,13 @@ def sampled_parts(found: Sequence[SampledEstimate], sample: SampledJudgments, *,
     n = len(sample.queries)
     opening = f"{sample.n_sampled:,} judgments of {sample.n_pooled:,} pooled documents and {n:,} quer{'ies' if n != 1 else 'y'}."
     columns: list[Column[SampledEstimate]] = [
-        Column("run", cell=lambda one: one.run),
-        Column("measure", cell=lambda one: one.measure),
-        Column("estimate", "number", lambda one: number_cell(one.mean, places)),
-        Column(_interval_title(found), "number", lambda one: _interval(one, places)),
+        Column(title="run", cell=lambda one: one.run),
+        Column(title="measure", cell=lambda one: one.measure),
+        Column(title="estimate", kind="number", cell=lambda one: number_cell(one.mean, places)),
+        Column(title=_interval_title(found), kind="number", cell=lambda one: _interval(one, places)),
     ]
     if any(one.sampling_se is not None for one in found):
-        columns.append(Column("error by sampling", "number", lambda one: number_cell(one.sampling_se, places)))
+        columns.append(Column(title="error by sampling", kind="number", cell=lambda one: number_cell(one.sampling_se, places)))
     return [filled(opening), Table.of(columns, found), *_warnings(found, sample), _notes(found)]
 
 
