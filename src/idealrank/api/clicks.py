@@ -143,7 +143,17 @@ def reward_estimates(
             for policy, one in policies.items():
                 values[policy].append(ips(rewards, one, logged, name, most, **options, **draws))
             if "B" in policies:
-                differences.append(ips_difference(rewards, target, policies["B"], logged, name, most, **options))
+                differences.append(
+                    ips_difference(
+                        rewards=rewards,
+                        target_a=target,
+                        target_b=policies["B"],
+                        logged_probability=logged,
+                        estimator=name,
+                        clip=most,
+                        **options,
+                    )
+                )
             continue
         missing = [role for role in ("predicted_logged", "predicted_target") if columns.get(role) is None]
         if missing:
@@ -154,10 +164,31 @@ def reward_estimates(
         model, how = columns["predicted_logged"], {"switch": most, **options}
         known = {policy: one for policy, one in policies.items() if predicted[policy] is not None}
         for policy, one in known.items():
-            values[policy].append(doubly_robust(rewards, one, logged, model, predicted[policy], name, **how, **draws))
+            values[policy].append(
+                doubly_robust(
+                    rewards=rewards,
+                    target_probability=one,
+                    logged_probability=logged,
+                    predicted_logged=model,
+                    predicted_target=predicted[policy],
+                    estimator=name,
+                    **how,
+                    **draws,
+                )
+            )
         if "B" in known:
             pair = (predicted["A"], predicted["B"])
-            differences.append(doubly_robust_difference(rewards, (target, policies["B"]), logged, model, pair, name, **how))
+            differences.append(
+                doubly_robust_difference(
+                    rewards=rewards,
+                    targets=(target, policies["B"]),
+                    logged_probability=logged,
+                    predicted_logged=model,
+                    predicted_targets=pair,
+                    estimator=name,
+                    **how,
+                )
+            )
     weights = {policy: one / logged for policy, one in policies.items()}
     return RewardEstimates(values=values, differences=differences, weights=weights, logged=logged, logged_mean=float(rewards.mean()))
 

@@ -602,7 +602,19 @@ def ndcg(
     array([1.        , 0.63092975])
     """
     measure = NDCG(cutoff=_cutoff(cutoff, k), gain=gain, discount=discount, no_relevant=no_relevant)  # type: ignore[arg-type]
-    return _one_liner(measure, labels, scores, convention, ties, threads, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding)
+    return _one_liner(
+        measure=measure,
+        labels=labels,
+        scores=scores,
+        convention=convention,
+        ties=ties,
+        threads=threads,
+        group=group,
+        offsets=offsets,
+        qid=qid,
+        mask=mask,
+        padding=padding,
+    )
 
 
 def dcg(
@@ -635,7 +647,19 @@ def dcg(
     array([12.77964207])
     """
     measure = DCG(cutoff=_cutoff(cutoff, k), gain=gain, discount=discount)
-    return _one_liner(measure, labels, scores, convention, ties, threads, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding)
+    return _one_liner(
+        measure=measure,
+        labels=labels,
+        scores=scores,
+        convention=convention,
+        ties=ties,
+        threads=threads,
+        group=group,
+        offsets=offsets,
+        qid=qid,
+        mask=mask,
+        padding=padding,
+    )
 
 
 def _cutoff(cutoff: Any, k: int | None) -> Any:

@@ -309,7 +309,15 @@ def value_of_rows(log: WeightedRows, clusters: Any, confidence: float, n_resampl
         n_clipped=sums.cut,
         estimator=log.estimator,
         confidence=level,
-        cautions=cautions_of(sums, log.n, error, effective, largest_share, n_clusters, has_model=log.baseline is not None),
+        cautions=cautions_of(
+            sums=sums,
+            n=log.n,
+            error=error,
+            effective=effective,
+            share=largest_share,
+            n_clusters=n_clusters,
+            has_model=log.baseline is not None,
+        ),
     )
 
 

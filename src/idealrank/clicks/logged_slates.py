@@ -140,7 +140,14 @@ def slate_value(
         n=size.size,
         estimator=estimator,
         confidence=confidence,
-        cautions=slate_cautions(size.size, mean, weights.std(axis=0), effective, (float(size.sum()), float(size.max())), lists.worth),
+        cautions=slate_cautions(
+            n=size.size,
+            mean=mean,
+            spread=weights.std(axis=0),
+            effective=effective,
+            sizes=(float(size.sum()), float(size.max())),
+            worth=lists.worth,
+        ),
     )
 
 

@@ -126,7 +126,14 @@ def parameter_intervals(
     if isinstance(fitted, FittedPBM | FittedUBM):
         return _by_information(fitted, level)
     if isinstance(model, DBN):
-        return _by_bootstrap(fitted, model, sessions, replicates_of(n_resamples, least=1, width=2 * len(sessions.documents)), rng, level)
+        return _by_bootstrap(
+            fitted=fitted,
+            model=model,
+            sessions=sessions,
+            replicates=replicates_of(n_resamples, least=1, width=2 * len(sessions.documents)),
+            rng=rng,
+            confidence=level,
+        )
     return _by_counts(fitted, model, sessions, level)
 
 

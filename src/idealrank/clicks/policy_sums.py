@@ -149,7 +149,9 @@ class PolicySums:
             n_clipped=sums.cut,
             estimator=self.estimator,
             confidence=level,
-            cautions=cautions_of(sums, self.n, error, effective, share, self.n_units, has_model=self.has_model),
+            cautions=cautions_of(
+                sums=sums, n=self.n, error=error, effective=effective, share=share, n_clusters=self.n_units, has_model=self.has_model
+            ),
         )
 
 

@@ -109,11 +109,11 @@ def simulate(
         raise InputError(f"scores: found shape {ranked_by.shape}, expected {truth.shape}, as of attractiveness")
     weights = np.arange(1, n_queries + 1, dtype=np.float64) ** -exponent
     query = generator.choice(n_queries, n, p=weights / weights.sum())
-    shown, shown_with = _lists(ranked_by, query, length, policy, heat, generator)
+    shown, shown_with = _lists(scores=ranked_by, query=query, length=length, policy=policy, temperature=heat, rng=generator)
     attraction = truth[query[:, None], shown]
     if change:
         attraction = attraction + np.linspace(0, change, n)[:, None] * (1 - 2 * attraction)
-    clicks = _clicks(attraction, model, examined, satisfied, mistakes, generator)
+    clicks = _clicks(attraction=attraction, model=model, examined=examined, satisfaction=satisfied, noise=mistakes, rng=generator)
     user = None if n_users is None else generator.integers(0, n_users, n)
     log = Sessions.from_arrays(query, shown, clicks, user=user, propensity=shown_with)
     seen = np.broadcast_to(examined, clicks.shape).copy() if model in ("pbm", "trust") else None

@@ -137,7 +137,9 @@ class SlateSums:
             n=self.n,
             estimator=self.estimator,
             confidence=level,
-            cautions=slate_cautions(self.n, mean, spread, effective, (self.gained, self.largest_gain), self.worth),
+            cautions=slate_cautions(
+                n=self.n, mean=mean, spread=spread, effective=effective, sizes=(self.gained, self.largest_gain), worth=self.worth
+            ),
         )
 
 

@@ -535,7 +535,14 @@ class PreferenceQrels:
             )
         groups = replace(groups, level=np.maximum(groups.level, 0.0))
         self._given = groups, groups.group
-        self._take(documents, groups, np.ones(len(groups.names), bool), PreferencePairs.none(), qrels.name, tuple(qrels.paths))
+        self._take(
+            documents=documents,
+            groups=groups,
+            complete=np.ones(len(groups.names), bool),
+            pairs=PreferencePairs.none(),
+            name=qrels.name,
+            paths=tuple(qrels.paths),
+        )
         return self
 
     def _take_cells(self, cells: JudgmentRows, subgroups: Sequence[bytes], refuse: Refuse, name: str, paths: tuple[str, ...]) -> None:
@@ -552,7 +559,7 @@ class PreferenceQrels:
         documents = Qrels.from_table(table, name=name, paths=paths)
         found = pairs_of_partial_groups(groups, part, n_parts > 1, documents, refuse)
         self._given = groups, part
-        self._take(documents, _once(groups), n_parts == 1, found, name, paths)
+        self._take(documents=documents, groups=_once(groups), complete=n_parts == 1, pairs=found, name=name, paths=paths)
 
     def _take(
         self, documents: Qrels, groups: JudgmentGroups, complete: BoolArray, pairs: PreferencePairs, name: str, paths: tuple[str, ...]

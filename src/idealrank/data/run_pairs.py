@@ -149,7 +149,8 @@ def join(
         a, b = _with_groups(a, own, kept), _with_groups(b, *_self_aligned(work, run_b, table, kept, b))
     else:
         a, b = _in_order(a), _in_order(b)
-    return RunPairs(_ids(table, kept), query, a, b, policy, *_lonely(table, cross, length_a, length_b))
+    only_a, only_b = _lonely(table, cross, length_a, length_b)
+    return RunPairs(queries=_ids(table, kept), query=query, a=a, b=b, ties=policy, only_a=only_a, only_b=only_b)
 
 
 def join_top(a: Top, b: Top, *, ties: str, depth: int, threads: int = 0) -> RunPairs:

@@ -296,7 +296,14 @@ def overlap(
     0.5
     """
     pairs = join(run_a, run_b, ties=ties, duplicates=duplicates, depth=depth, threads=threads, progress=progress)
-    found = _measured(pairs, (run_a, run_b), (run_a.name, run_b.name), parse_pair_measures(measures), duplicates, inputs)
+    found = _measured(
+        pairs=pairs,
+        runs=(run_a, run_b),
+        names=(run_a.name, run_b.name),
+        measures=parse_pair_measures(measures),
+        duplicates=duplicates,
+        inputs=inputs,
+    )
     _warn_of_disjoint(found)
     return found
 
@@ -334,7 +341,9 @@ def overlap_of_top(
     0.5
     """
     pairs = join_top(top_a, top_b, ties=ties, depth=depth, threads=threads)
-    return _measured(pairs, (run_a, run_b), (run_a.name, run_b.name), tuple(measures), duplicates, ())
+    return _measured(
+        pairs=pairs, runs=(run_a, run_b), names=(run_a.name, run_b.name), measures=tuple(measures), duplicates=duplicates, inputs=()
+    )
 
 
 def _measured(
@@ -409,7 +418,7 @@ def overlap_matrix(
     found = {}
     for done, (a, b) in enumerate(wanted, 1):
         pairs = join(held[a], held[b], ties=ties, duplicates=duplicates, threads=threads)
-        found[a, b] = _measured(pairs, (held[a], held[b]), (a, b), asked, duplicates, inputs)
+        found[a, b] = _measured(pairs=pairs, runs=(held[a], held[b]), names=(a, b), measures=asked, duplicates=duplicates, inputs=inputs)
         _warn_of_disjoint(found[a, b])
         if tell is not None:
             tell(done, len(wanted))

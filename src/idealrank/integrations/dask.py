@@ -94,7 +94,7 @@ def compare_dask(
 ) -> ComparisonSums:
     """Compare two runs on Dask by sums of partitions; parameters and result as of `idealrank.integrations.spark.compare_spark`."""
     frames: Any = load_extra("dask.dataframe", "compare_dask", "dask")
-    plan = ComparisonPlan.of(measures, convention, names, max_documents, n_draws, seed)
+    plan = ComparisonPlan.of(measures=measures, convention=convention, names=names, max_documents=max_documents, n_draws=n_draws, seed=seed)
     given = EngineTable.compared(qrels, (run_a, run_b), qrels_columns, run_columns)
     parts: list[ComparisonSums] = _on_partitions(frames, given, plan.plan.convention, order, partitions, _compared, plan)
     return reduce(ComparisonSums.merge, parts)

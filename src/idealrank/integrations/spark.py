@@ -225,7 +225,7 @@ def compare_spark(
         sums = compare_spark(qrels, spark.read.parquet("bm25"), spark.read.parquet("neural"), ["nDCG@10"])
         sums.differences()[0].p, idealrank.gate_sums(sums, tolerance=0.01).passed
     """
-    plan = ComparisonPlan.of(measures, convention, names, max_documents, n_draws, seed)
+    plan = ComparisonPlan.of(measures=measures, convention=convention, names=names, max_documents=max_documents, n_draws=n_draws, seed=seed)
     tables = _Tables(plan.plan.convention, order, partitions, _session((qrels, run_a, run_b), session))
     rows = [tables.rows(one) for one in EngineTable.compared(qrels, (run_a, run_b), qrels_columns, run_columns)]
     sums = _mapped(tables, rows, lambda batches: compared_batches(batches, plan), _SUMS)

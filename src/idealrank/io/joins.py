@@ -203,7 +203,14 @@ def _queries_that_do_not_meet(qrels: Qrels, aligned: _kernel.Aligned, examples: 
     judged_id = qrels.queries.__getitem__
     if missing.size == n and extra:
         hint = hint or _unlike(unanswered, "judged", extra, "answered")
-        yield _observation("no-common-query", missing, no_common_query_words(n) + hint, judged_id, examples, "error")
+        yield _observation(
+            kind="no-common-query",
+            found=missing,
+            message=no_common_query_words(n) + hint,
+            name=judged_id,
+            examples=examples,
+            severity="error",
+        )
     elif missing.size:
         yield _observation("missing", missing, f"{missing.size} of {n} judged queries are not in the run{hint}", judged_id, examples)
     if extra:
@@ -238,7 +245,7 @@ def _documents_that_do_not_meet(qrels: Qrels, run: Run, aligned: _kernel.Aligned
         hint = _unlike(judged, "judged", listed, "listed")
     severity: Severity = "error" if alone.size == total and alike else "warning"
     message = no_judged_document_words(alone.size, total) + hint
-    yield _observation("no-judged-document", alone, message, judged_id, examples, severity)
+    yield _observation(kind="no-judged-document", found=alone, message=message, name=judged_id, examples=examples, severity=severity)
 
 
 def _sampled_documents(qrels: Qrels, run: Run, queries: IntArray) -> tuple[Sequence[str], Sequence[str]]:

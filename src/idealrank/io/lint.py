@@ -114,7 +114,19 @@ def lint(
         if kind == "trec":
             _lint_text(sources, report, examples)
         else:
-            parts = [read_part(source, table, kind, columns, notes, report.problems, labels=labels, group=group) for source in sources]
+            parts = [
+                read_part(
+                    source=source,
+                    table=table,
+                    kind=kind,
+                    columns=columns,
+                    notes=notes,
+                    complain=report.problems,
+                    labels=labels,
+                    group=group,
+                )
+                for source in sources
+            ]
             _lint_parts(parts, report)
     except IdealrankError as error:
         report.failure = error.kept()

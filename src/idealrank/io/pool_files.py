@@ -100,7 +100,14 @@ def _row(path: str, number: int, cells: dict[str, str]) -> PoolRow:
         raise FileFormatError(path, number, repr(cells["probability"]), "an inclusion probability above 0 and up to 1")
     if cells["sampled"] not in ("true", "false"):
         raise FileFormatError(path, number, repr(cells["sampled"]), "true or false")
-    return PoolRow(cells["query"], cells["document"], cells["stratum"], None, probability, cells["sampled"] == "true")
+    return PoolRow(
+        query=cells["query"],
+        document=cells["document"],
+        stratum=cells["stratum"],
+        grade=None,
+        probability=probability,
+        sampled=cells["sampled"] == "true",
+    )
 
 
 def _of_trec(path: str, number: int, line: str) -> PoolRow:
@@ -110,4 +117,6 @@ def _of_trec(path: str, number: int, line: str) -> PoolRow:
     grade = parse_number(fields[4])
     if grade is None or not abs(grade) < float("inf"):
         raise FileFormatError(path, number, repr(fields[4]), "a finite grade; below 0 for a document that was not sampled")
-    return PoolRow(fields[0], fields[2], fields[3], grade if grade >= 0 else None, None, grade >= 0)
+    return PoolRow(
+        query=fields[0], document=fields[2], stratum=fields[3], grade=grade if grade >= 0 else None, probability=None, sampled=grade >= 0
+    )

@@ -181,9 +181,9 @@ def regroup(
         Called when all pieces are written.
     """
     places = FirstPlaces()
-    files = _split(pieces, layout, expected, limit, 0, places)
+    files = _split(pieces=pieces, layout=layout, expected=expected, limit=limit, level=0, places=places)
     done()
-    yield from _parts(files, layout, limit, too_large, 1, places)
+    yield from _parts(files=files, layout=layout, limit=limit, too_large=too_large, level=1, places=places)
 
 
 def _split(
@@ -249,10 +249,12 @@ def _parts(
                 continue
             if level > _LEVELS:
                 raise too_large(size)
-            inner = _split(layout.pieces(mapped), layout, size, limit, level, None)
+            inner = _split(pieces=layout.pieces(mapped), layout=layout, expected=size, limit=limit, level=level, places=None)
             mapped.close()
             is_one = max(each.tell() for each in inner) == size  # one query, or a few of one hash
-            yield from _parts(inner, layout, limit, too_large, _LEVELS + 1 if is_one else level + 1, places)
+            yield from _parts(
+                files=inner, layout=layout, limit=limit, too_large=too_large, level=_LEVELS + 1 if is_one else level + 1, places=places
+            )
     finally:
         for file in files:
             file.close()

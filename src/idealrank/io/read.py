@@ -186,7 +186,7 @@ def _parts(sources: Sequence[Source], table: Table, kind: Format, columns: Colum
 
             yield from parquet_pieces(source, table, columns, notes, refuse)
         else:
-            part = read_part(source, table, kind, columns, notes, refuse, **more)
+            part = read_part(source=source, table=table, kind=kind, columns=columns, notes=notes, complain=refuse, **more)
             if isinstance(part, Rows):
                 _wonder_at_bytes(part, notes)
             yield part

@@ -212,7 +212,9 @@ def complain_of_duplicates(parts: Sequence[Rows | Blocks], table: Table, complai
     for query, document, part, row in _pairs(parts):
         if (query, document) in seen:
             path, line = part.place(row) if isinstance(part, Rows) else part.blocks[row].place
-            complain(Complaint("duplicate", path, line, f'"{query} {document}" a second time', expected, hint))
+            complain(
+                Complaint(kind="duplicate", path=path, line=line, found=f'"{query} {document}" a second time', expected=expected, hint=hint)
+            )
         seen.add((query, document))
 
 

@@ -91,7 +91,9 @@ def stream_run(
             hint="leave memory= out, or write the run in one of these formats",
             command_hint="leave --memory out, or write the run in one of these formats",
         )
-    return Run.from_parts(RunParts(FileReader(sources, kind, columns, notes, budget, count)), name=name, paths=paths)
+    return Run.from_parts(
+        RunParts(FileReader(sources=sources, kind=kind, columns=columns, notes=notes, budget=budget, count=count)), name=name, paths=paths
+    )
 
 
 def _too_large(budget: MemoryBudget, taken: int, size: int, factor: float, query: str = "") -> InputError:
@@ -360,7 +362,7 @@ class FileReader(PieceReader):
                 # The first error of the file may be in another column of a later piece; the file is read as a whole where that fits.
                 fits = self._budget.total - resident() > _WHOLE_ROW * self._n_rows
                 if self._kind in ("parquet", "arrow") and fits:
-                    read_part(source, "run", self._kind, self._columns, notes, refuse)
+                    read_part(source=source, table="run", kind=self._kind, columns=self._columns, notes=notes, complain=refuse)
                 raise
             finally:
                 source.refuse_cut()
@@ -377,7 +379,15 @@ class FileReader(PieceReader):
             return arrow_pieces(source, "run", self._columns, notes, refuse, most_bytes=size, most_batch=most)
         from idealrank.io.formats.delimited import delimited_pieces  # noqa: PLC0415  (as above)
 
-        return delimited_pieces(source, "run", self._kind, self._columns, notes, refuse, most_rows=max(1024, size // 64))
+        return delimited_pieces(
+            source=source,
+            table="run",
+            kind=self._kind,
+            columns=self._columns,
+            notes=notes,
+            complain=refuse,
+            most_rows=max(1024, size // 64),
+        )
 
     def _rows(self) -> int:
         """Rows of Parquet files; of others, whose rows are not counted anywhere, about as many as their bytes hold."""

@@ -172,7 +172,7 @@ def choose_columns(names: Sequence[str], table: Table, given: Columns, where: st
             Advised(said, f"to set the columns, use columns={named} (in evaluate, qrels_columns=)", f"to set the columns, use {command}")
         )
     elif len(spelled) < 3:
-        _tell(chosen, doubtful, "rank" if by_rank else value_role, where, notes, table)
+        _tell(chosen=chosen, doubtful=doubtful, role="rank" if by_rank else value_role, where=where, notes=notes, table=table)
         _tell_of_ranks(chosen, value_role, names, where, notes)
     return chosen
 

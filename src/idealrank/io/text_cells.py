@@ -108,7 +108,16 @@ class CellChecker:
             return True
         if _BREAK.search(cell):
             hint = "is a quotation mark missing?"
-            self._complain(Complaint("control", self._path, line, f"a line break in the id {shown(cell)}", "an id on one line", hint))
+            self._complain(
+                Complaint(
+                    kind="control",
+                    path=self._path,
+                    line=line,
+                    found=f"a line break in the id {shown(cell)}",
+                    expected="an id on one line",
+                    hint=hint,
+                )
+            )
             return True
         return False
 
@@ -118,11 +127,24 @@ class CellChecker:
         if number is None:
             kind, found = ("number", f"{shown(text)} as {what}") if text.strip() else ("null", f"no {what}")
             hint = "write decimals with a point" if _DECIMAL_COMMA.fullmatch(text.strip()) else ""
-            self._complain(Complaint(kind, self._path, line, f"{found} in column {self._chosen.value!r}", "a number", hint))
+            self._complain(
+                Complaint(
+                    kind=kind, path=self._path, line=line, found=f"{found} in column {self._chosen.value!r}", expected="a number", hint=hint
+                )
+            )
             return None
         if number != number:
             hint = "remove the line, or give the document a " + what
-            self._complain(Complaint("nan", self._path, line, f"{what} {shown(text)}", "a number, since NaN has no order", hint))
+            self._complain(
+                Complaint(
+                    kind="nan",
+                    path=self._path,
+                    line=line,
+                    found=f"{what} {shown(text)}",
+                    expected="a number, since NaN has no order",
+                    hint=hint,
+                )
+            )
             return None
         if self._finite and math.isinf(number):
             self._complain(Complaint("infinite", self._path, line, f"grade {shown(text)}", "a finite grade"))

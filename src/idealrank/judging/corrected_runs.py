@@ -124,7 +124,7 @@ def correct_run(
     first = run if isinstance(run, Run) else Run(run)  # type: ignore[arg-type]
     second = against if against is None or isinstance(against, Run) else Run(against)  # type: ignore[arg-type]
     sides = (first,) if second is None else (second, first)
-    units = [_units(people, model, one, others, measure, convention) for one in sides]
+    units = [_units(people=people, model=model, run=one, others=others, measure=measure, convention=convention) for one in sides]
     labels = None
     if clusters is not None:
         absent = next((query for query in (*queries, *others) if query not in clusters), None)

@@ -217,7 +217,7 @@ def pool(
         rows = _within(rows, int(number_option("budget", budget, 1, 1e12)))
     columns = list(zip(*rows, strict=True))
     code, best = (np.array(columns[place], np.int64) for place in (0, 2))
-    stratum, probability, sampled = _drawn(wanted, code, columns[1], best, parts, seed)
+    stratum, probability, sampled = _drawn(queries=wanted, code=code, documents=columns[1], best=best, strata=parts, seed=seed)
     return Pool(
         query_ids=wanted,
         query=code,

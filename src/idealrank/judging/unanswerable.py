@@ -175,7 +175,7 @@ def no_answer(
     judged, listed, under = as_qrels(qrels), as_run(run, "run"), Convention.of(convention)
     cutoff = whole_number("cutoff", cutoff)
     limit = None if limit is None else number_option("limit", limit, 0, 1)
-    cases = _Cases.of(judged, listed, list(dict.fromkeys(queries)), cutoff, rel, under)
+    cases = _Cases.of(qrels=judged, run=listed, declared=list(dict.fromkeys(queries)), cutoff=cutoff, rel=rel, convention=under)
     fold_of = _folds(cases, whole_number("folds", folds, 2), rng)
     sweep = cases.sweep(np.ones(cases.n_answerable), np.ones(cases.top.size))
     parts = range(max(one.max() for one in fold_of) + 1)

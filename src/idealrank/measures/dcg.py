@@ -200,7 +200,7 @@ def _is_rectangular(measure: _Discounted, judged: Judged) -> bool:
 def _rectangle_dcg(measure: _Discounted, judged: Judged) -> FloatArray:
     rectangle, gain, weights = judged.rectangle, measure._gain, measure._weights(judged)
     assert rectangle is not None  # noqa: S101
-    return sum_rectangle(judged, rectangle, gain, weights, measure._discount, measure.cutoff)
+    return sum_rectangle(judged=judged, rectangle=rectangle, gain=gain, weights=weights, discount=measure._discount, cutoff=measure.cutoff)
 
 
 def _ideal_ranks(grades: IdealGrades, gains: FloatArray, judged: Judged) -> IntArray:

@@ -360,7 +360,14 @@ class QMeasure(BlendedMeasure):
     def _of_rectangle(self, judged: Judged, rectangle: Rectangle) -> PerQuery:
         """Rank after rank for all lists at once; lists with ties by their hits."""
         beta = 1.0 if self.beta is None else float(self.beta)
-        sums, total = q_of_rows(rectangle.grades, rectangle.ideal, self.gain_of_grades, self.threshold, beta, self.cutoff)  # type: ignore[arg-type]
+        sums, total = q_of_rows(
+            grades=rectangle.grades,
+            ideal=rectangle.ideal,
+            gain=self.gain_of_grades,
+            threshold=self.threshold,
+            beta=beta,
+            cutoff=self.cutoff,  # type: ignore[arg-type]
+        )
         limit = resolve_cutoff(self.cutoff, judged.lengths)
         values = self.filled(sums / np.maximum(np.minimum(total, limit), 1), total)
         if rectangle.ties is not None and judged.ties != "input":

@@ -160,7 +160,7 @@ class Accuracy(NeedsRelevant):
         wrong = judged.sum_by_query(hits.query[inside], rank[inside]) - relevant * (relevant + 1) / 2
         values = _share_right(wrong, relevant, seen - relevant)
         if expected and not inside.all() and hits.tie_first is not None and hits.tie_last is not None:
-            _across_cutoff(values, wrong, hits, hits.tie_first, hits.tie_last, limit)
+            _across_cutoff(values=values, wrong=wrong, hits=hits, first=hits.tie_first, last=hits.tie_last, limit=limit)
         return self.filled(values, found.total)
 
 

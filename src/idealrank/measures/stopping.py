@@ -56,7 +56,7 @@ def what_is_met(judged: Judged, hits: Hits, stops: FloatArray, limit: IntArray) 
         starts, sizes, _ = tie_groups(Hits(query=query, rank=first, grade=stops), first)
         above, size = first[starts] - 1, (last - first + 1)[starts]
         reached = np.clip(limit[useful][starts] - above, 0, size)
-        worth = reciprocal_in_ties(stops, starts, sizes, above, size, reached)
+        worth = reciprocal_in_ties(stops=stops, starts=starts, members=sizes, above=above, size=size, reached=reached)
         passing = np.multiply.reduceat(1.0 - stops, starts) if starts.size else np.zeros(0)
         return Stops(query=query[starts], rank=first[starts], worth=worth, passing=passing)
     rank = tied_ranks(judged, hits, stops)

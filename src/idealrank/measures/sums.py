@@ -143,7 +143,7 @@ def weighted_gains(
     width = rectangle.grades.shape[1]
     rank = np.arange(1, (min(width, cutoff) if isinstance(cutoff, int) else width) + 1)
     weights = discount.at(rank, rank)
-    return sum_rectangle(judged, rectangle, gain, weights, discount, cutoff)
+    return sum_rectangle(judged=judged, rectangle=rectangle, gain=gain, weights=weights, discount=discount, cutoff=cutoff)
 
 
 def sum_rectangle(

@@ -273,7 +273,7 @@ def _means(values: FloatArray, design: Design) -> FloatArray:
 
 
 def _by_permutation(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> _Tested:
-    found = _flipped(a, b, design, plan, plan.alternative, plan.null)
+    found = _flipped(a=a, b=b, design=design, plan=plan, side=plan.alternative, null=plan.null)
     return _Tested(found.low, found.high, found.p, "mean difference", found.exact)
 
 
@@ -282,7 +282,14 @@ def _classical(
 ) -> Callable[[FloatArray, FloatArray, Design, Plan], _Tested]:
     def tested(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> _Tested:
         found = test(a, b, level=plan.level, design=design)
-        return _Tested(found.low, found.high, found.p, found.about, np.zeros(a.shape[1], np.bool_), None if lean is None else lean(a, b))
+        return _Tested(
+            low=found.low,
+            high=found.high,
+            p=found.p,
+            about=found.about,
+            exact=np.zeros(a.shape[1], np.bool_),
+            lean=None if lean is None else lean(a, b),
+        )
 
     return tested
 
@@ -309,8 +316,8 @@ def _equivalence(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> Fl
     if plan.margin is None:
         return np.full(a.shape[1], np.nan)
     if plan.test == "permutation":
-        above = _flipped(a, b, design, plan, "greater", -plan.margin).p
-        below = _flipped(a, b, design, plan, "less", plan.margin).p
+        above = _flipped(a=a, b=b, design=design, plan=plan, side="greater", null=-plan.margin).p
+        below = _flipped(a=a, b=b, design=design, plan=plan, side="less", null=plan.margin).p
     elif plan.test == "wilcoxon":
         largest = np.maximum(largest_of(a, b), plan.margin)
         above = SignedRanks.of(b - a + plan.margin, largest).p("greater")

@@ -242,7 +242,7 @@ def linear_mean(values: FloatArray, design: Design, largest: FloatArray | None =
     strata = strata_of(design)
     if design.n_units == 1:
         infinite = np.full(mean.shape, np.inf)
-        return LinearMean(mean, infinite, 0, parts, np.zeros(mean.shape, np.bool_), rounding)
+        return LinearMean(mean=mean, se=infinite, df=0, parts=parts, constant=np.zeros(mean.shape, np.bool_), rounding=rounding)
     variance = np.zeros_like(mean)
     for units in strata:
         centred = parts[units] - parts[units].mean(axis=0)
@@ -251,7 +251,9 @@ def linear_mean(values: FloatArray, design: Design, largest: FloatArray | None =
     se = np.sqrt(variance)
     constant = se * np.sqrt(design.n) <= rounding
     mean = np.where(constant & (np.abs(mean) <= rounding), 0.0, mean)
-    return LinearMean(mean, np.where(constant, 0.0, se), design.n_units - len(strata), parts, constant, rounding)
+    return LinearMean(
+        mean=mean, se=np.where(constant, 0.0, se), df=design.n_units - len(strata), parts=parts, constant=constant, rounding=rounding
+    )
 
 
 def student_mean(values: FloatArray, design: Design, largest: FloatArray | None = None) -> LinearMean:

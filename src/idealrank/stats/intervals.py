@@ -156,7 +156,14 @@ def bootstrap_bounds(method: str, values: FloatArray, design: Design, found: Lin
     low, high = np.empty_like(found.mean), np.empty_like(found.mean)
     for first in range(0, values.shape[1], width):
         part = slice(first, first + width)
-        some = LinearMean(found.mean[part], found.se[part], found.df, found.parts[:, part], found.constant[part], found.rounding[part])
+        some = LinearMean(
+            mean=found.mean[part],
+            se=found.se[part],
+            df=found.df,
+            parts=found.parts[:, part],
+            constant=found.constant[part],
+            rounding=found.rounding[part],
+        )
         low[part], high[part] = reader(ResampledUnits.of(values[:, part], design, some), some, tails, draws)
     return low, high
 
@@ -358,7 +365,7 @@ def mean_interval(
     >>> print(mean_interval(values, design=Design.of(5, clusters=["ann", "ann", "bob", "bob", "eve"])))
     0.38 [-0.5028, 1.263] (95 % t interval, 5 queries in 3 clusters)
     """
-    asked = _Asked(level, method, alternative, n_resamples, rng, threads)
+    asked = _Asked(level=level, method=method, alternative=alternative, n_resamples=n_resamples, rng=rng, threads=threads)
     return _interval(columns_of("values", values), None, design, asked)
 
 
@@ -401,7 +408,7 @@ def difference_interval(
     """
     first, second = paired(a, b)
     largest = np.atleast_1d(largest_of(first, second))
-    asked = _Asked(level, method, alternative, n_resamples, rng, threads)
+    asked = _Asked(level=level, method=method, alternative=alternative, n_resamples=n_resamples, rng=rng, threads=threads)
     return _interval(columns_of("values", subtracted(first, second)), largest, design, asked)
 
 
@@ -431,7 +438,7 @@ def _interval(given: FloatArray, largest: FloatArray | None, design: Design | No
     else:
         _enough(n_resamples, tails)
         draws = Draws(used, n_resamples, rng, threads)
-        low, high = bootstrap_bounds(method, columns, used, found, tails, draws)
+        low, high = bootstrap_bounds(method=method, values=columns, design=used, found=found, tails=tails, draws=draws)
     low, high = np.where(found.constant, found.mean, low), np.where(found.constant, found.mean, high)
     low = low if alternative != "less" else np.full_like(low, -np.inf)
     high = high if alternative != "greater" else np.full_like(high, np.inf)

@@ -136,7 +136,7 @@ def non_inferiority(
     shown = _inside(interval.low, least, a, b)
     if largest_loss is not None:
         p, shown = _with_unseen((p, shown), _unseen(a, b, least, largest_loss, design), alpha)
-    return _test("not worse", interval, least, shown, p, alpha)
+    return _test(claim="not worse", interval=interval, margin=least, shown=shown, p=p, alpha=alpha)
 
 
 def equivalence(
@@ -194,7 +194,7 @@ def equivalence(
     if largest_loss is not None:
         either = np.maximum(_unseen(a, b, most, largest_loss, design), _unseen(b, a, most, largest_loss, design))
         p, shown = _with_unseen((p, shown), either, alpha)
-    return _test("equivalent", interval, most, shown, p, alpha)
+    return _test(claim="equivalent", interval=interval, margin=most, shown=shown, p=p, alpha=alpha)
 
 
 def _unseen(a: npt.ArrayLike, b: npt.ArrayLike, margin: FloatArray, largest_loss: float, design: Design | None) -> FloatArray:

@@ -69,7 +69,7 @@ class SignedRanks(NamedTuple):
         # the textbook's with both corrections.
         variance = (ranks**2).sum(axis=0) / 4
         mean = ranks.sum(axis=0) / 2
-        return cls(n, positive, mean, np.sqrt(variance), tied, ~tied & (n <= _EXACT))
+        return cls(n=n, positive=positive, mean=mean, se=np.sqrt(variance), tied=tied, exact=~tied & (n <= _EXACT))
 
     def p(self, alternative: str) -> FloatArray:
         """The p value of each column, shape (m,); 1 where all differences are 0."""
@@ -267,7 +267,14 @@ def paired_t(
     statistic = in_units(found.mean, found.se)
     p = np.where(found.constant & (found.mean == 0), 1.0, t_tail(statistic, found.df, alternative))
     figures = (found.mean, p, statistic, found.mean, np.atleast_1d(interval.low), np.atleast_1d(interval.high))
-    return _test(first, columns, largest, used, figures, ("mean difference", 0.0, level, "t", alternative, interval.note))
+    return _test(
+        like=first,
+        columns=columns,
+        largest=largest,
+        design=used,
+        figures=figures,
+        facts=("mean difference", 0.0, level, "t", alternative, interval.note),
+    )
 
 
 def t_tail(statistic: FloatArray, df: "float | FloatArray", alternative: str) -> FloatArray:
@@ -318,7 +325,7 @@ def sign_test(
     >>> found.p, found.note
     (0.0625, 'ties left out: 1')
     """
-    first, columns, largest, used = _ranked("the sign test", a, b, alternative, level, design)
+    first, columns, largest, used = _ranked(test="the sign test", a=a, b=b, alternative=alternative, level=level, design=design)
     wins, ties, losses = outcomes(columns)
     untied = wins + losses
     low_tail, high_tail = np.asarray(bdtr(wins, untied, 0.5)), np.where(wins > 0, bdtrc(np.maximum(wins - 1, 0), untied, 0.5), 1.0)
@@ -331,7 +338,12 @@ def sign_test(
     note = "" if not ties.any() else f"ties left out: {', '.join(map(str, ties.tolist()))}"
     figures = (columns.mean(axis=0), p, wins.astype(np.float64), share, low, high)
     return _test(
-        first, columns, largest, used, figures, ("share of wins among the queries that differ", 0.5, level, "sign", alternative, note)
+        like=first,
+        columns=columns,
+        largest=largest,
+        design=used,
+        figures=figures,
+        facts=("share of wins among the queries that differ", 0.5, level, "sign", alternative, note),
     )
 
 
@@ -375,13 +387,20 @@ def wilcoxon(
     >>> found.p, found.statistic, round(found.estimate, 12)
     (0.625, 10.0, 0.03)
     """
-    first, columns, largest, used = _ranked("the signed-rank test", a, b, alternative, level, design)
+    first, columns, largest, used = _ranked(test="the signed-rank test", a=a, b=b, alternative=alternative, level=level, design=design)
     ranks = SignedRanks.of(columns, largest)
     low, high = ranks.bounds(columns, level, alternative)
     parts = [in_columns("normal approximation", ~ranks.exact), in_columns("zeros or ties, so no interval", ranks.tied)]
     note = "; ".join(part for part in parts if part)
     figures = (columns.mean(axis=0), ranks.p(alternative), ranks.positive, ranks.pseudo_median(columns), low, high)
-    return _test(first, columns, largest, used, figures, ("pseudo-median of the differences", 0.0, level, "wilcoxon", alternative, note))
+    return _test(
+        like=first,
+        columns=columns,
+        largest=largest,
+        design=used,
+        figures=figures,
+        facts=("pseudo-median of the differences", 0.0, level, "wilcoxon", alternative, note),
+    )
 
 
 def _ranked(

@@ -143,7 +143,7 @@ def t_power(
     """
     spread, units = _spread(sd)
     _check(alpha, purpose, margin)
-    return _power(whole_number("n", n, 2), effect / spread, alpha, purpose, margin / spread, units)
+    return _power(n=whole_number("n", n, 2), effect=effect / spread, alpha=alpha, purpose=purpose, margin=margin / spread, units=units)
 
 
 def queries_needed(
@@ -181,7 +181,7 @@ def queries_needed(
         )
 
     def enough(n: int) -> bool:
-        return _power(n, effect / spread, alpha, purpose, margin / spread, units) >= power
+        return _power(n=n, effect=effect / spread, alpha=alpha, purpose=purpose, margin=margin / spread, units=units) >= power
 
     found = fewest(enough, near=2.0, most=_MOST)
     if found is None:
@@ -332,7 +332,7 @@ def _standard_detectable(n: int, power: float, alpha: float, purpose: str, units
 
     def short(size: float) -> float:
         effect, margin = (size, 0.0) if purpose == "difference" else (0.0, size)
-        return _power(n, effect, alpha, purpose, margin, units) - power
+        return _power(n=n, effect=effect, alpha=alpha, purpose=purpose, margin=margin, units=units) - power
 
     if short(0.0) >= 0:
         return 0.0

@@ -125,7 +125,14 @@ class Runs(NamedTuple):
         totals = used.unit_totals(table - table.mean(axis=1, keepdims=True))
         largest = np.abs(totals).max(axis=1)
         unit = unit_of(largest)
-        return cls(as_whole(totals, unit), unit, tie_step(as_whole(largest, unit)), used.mean(table), used, one)
+        return cls(
+            totals=as_whole(totals, unit),
+            unit=unit,
+            step=tie_step(as_whole(largest, unit)),
+            means=used.mean(table),
+            design=used,
+            one_measure=one,
+        )
 
     @property
     def sums(self) -> FloatArray:

@@ -81,7 +81,7 @@ def _row(discount: Discount, cutoff: int, n: int) -> EvidenceRow:
     early, late = float(weights[n // 10 - 1]), float(weights[-1])
     exponent = math.log10(early / late) if early > 0 and late > 0 else math.inf
     top = float(counted[: max(1, n // 100)].sum()) / total
-    return EvidenceRow(n, cutoff, exponent, total, total**2 / squares, top)
+    return EvidenceRow(n=n, cutoff=cutoff, exponent=exponent, total=total, effective=total**2 / squares, top=top)
 
 
 def _weights(discount: Discount, n: int) -> FloatArray:

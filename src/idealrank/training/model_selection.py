@@ -293,7 +293,14 @@ def nested_cv(
     chosen, inner_means = [], []
     for number, (rows, tested) in enumerate(query_folds(ids, outer, seed)):
         means = {
-            name: _mean(_held_out(train, configuration, rows, ids, inner, seed + 1 + number), grades, ids, rows, parsed, convention)
+            name: _mean(
+                scores=_held_out(train=train, configuration=configuration, rows=rows, ids=ids, folds=inner, seed=seed + 1 + number),
+                grades=grades,
+                ids=ids,
+                rows=rows,
+                measure=parsed,
+                convention=convention,
+            )
             for name, configuration in configurations.items()
         }
         best = max(means, key=lambda name: parsed.direction * means[name])

@@ -376,7 +376,7 @@ def attribute(
         mean_b=mean_b,
         difference=mean_b - mean_a,
         excluded=excluded,
-        queries=_queries(ids, values, rest, sides, places, resolved.direction),
+        queries=_queries(ids=ids, values=values, rest=rest, sides=sides, places=places, direction=resolved.direction),
         moves=_moves(documents, rest, scale, mean_b - mean_a),
         query_ids=ids,
         direction=resolved.direction,

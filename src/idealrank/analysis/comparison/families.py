@@ -213,7 +213,16 @@ def _together(
         # The critical value of the family is a t of all units; unequal weights leave fewer degrees of freedom at the same level.
         alpha = plan.sides * float(stdtr(one.units - 1, -critical)) if one.units > 1 and math.isfinite(critical) else 0.0
         critical = critical if one.df == one.units - 1 else critical_t(alpha, one.df, plan.sides)  # noqa: PLW2901
-        rows.append(Corrected(own._replace(exact=together.exact, in_max_t=True), p, equal, alpha, critical, len(tests)))
+        rows.append(
+            Corrected(
+                found=own._replace(exact=together.exact, in_max_t=True),
+                p=p,
+                equivalence=equal,
+                alpha=alpha,
+                critical=critical,
+                tests=len(tests),
+            )
+        )
     return rows
 
 

@@ -404,7 +404,16 @@ class _Case:
         tables = [(self.tables[a], self.tables[b]) for a, b in self.wanted]
         directions = [measure.direction for measure in self.measures]
         carries = partial(self._carries, membership)
-        found = sliced(tables, directions, membership, self.design, self.plan, self.correction, carries=carries, tell=tell)
+        found = sliced(
+            pairs=tables,
+            directions=directions,
+            membership=membership,
+            design=self.design,
+            plan=self.plan,
+            correction=self.correction,
+            carries=carries,
+            tell=tell,
+        )
         pairs = tuple(
             replace(pair, measures={text: replace(row, slices=one) for (text, row), one in zip(pair.measures.items(), rows, strict=True)})
             for pair, rows in zip(comparison.pairs, found, strict=True)

@@ -91,7 +91,7 @@ def gate_sums(
             levels += levels_of_max_t(members, asked.alpha, plan.alternative, nulls)
     two_sided = [p for family in (upwards[:1], upwards[1:]) if family for p in max_t(family)]
     checks = tuple(
-        _check(sums, column, upwards[column], asked, (plans[column], scales[column]), found)
+        _check(sums=sums, column=column, one=upwards[column], policy=asked, rule=(plans[column], scales[column]), p=found)
         for column, found in enumerate(zip(one_sided, two_sided, levels, strict=True))
     )
     outcome = outcome_of(checks, ())

@@ -419,7 +419,14 @@ class _Study:
                 continue
             found = self._guarded(grid, same[column], found, one, plan)
             equivalence = None if plan.margin is None else found.p_equivalence
-            alone = Corrected(found, found.p, equivalence, plan.alpha, critical_t(plan.alpha, found.df, plan.sides), 1)
+            alone = Corrected(
+                found=found,
+                p=found.p,
+                equivalence=equivalence,
+                alpha=plan.alpha,
+                critical=critical_t(plan.alpha, found.df, plan.sides),
+                tests=1,
+            )
             row = replace(difference_of(_measure(one), alone, plan), family="none", excluded_queries=grid.excluded(column))
             repeats = "" if same[column] == column else tried[usable[same[column]]].alternative.text
             variants.append(_variant(one.alternative, row, variants[0].row if variants else None, same_as=repeats))

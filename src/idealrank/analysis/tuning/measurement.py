@@ -182,7 +182,9 @@ def choose(
     case.draw(size, n_splits, n_resamples)
     shares = [_unjudged(evaluations, option.cutoff, queries, kept) for option in grid]
     settings = case.settings(grid, shares, theory or {}, tell)
-    return _choice(names, settings, case, evaluations[0].convention, int((~kept).sum()), unjoined)
+    return _choice(
+        names=names, settings=settings, case=case, convention=evaluations[0].convention, left_out=int((~kept).sum()), unjoined=unjoined
+    )
 
 
 def _choice(

@@ -93,7 +93,16 @@ def _looked_into(
     chosen = _chosen(found, evaluations, room)
     looked = []
     for number, (evaluation, given, run) in enumerate(zip(evaluations, found.evaluations, found.runs, strict=True), 1):
-        looked.append(_look_into(found, lister, evaluation, _looked_at(found, lister.qrels, given, run), run, chosen))
+        looked.append(
+            _look_into(
+                found=found,
+                lister=lister,
+                evaluation=evaluation,
+                looked=_looked_at(found, lister.qrels, given, run),
+                run=run,
+                queries=chosen,
+            )
+        )
         if progress is not None:
             progress(number, len(evaluations))
 

@@ -217,7 +217,7 @@ def compare(
         paths=dict(zip(names, runs, strict=True)),
         options=("-m", str(asked[0]), *testing.judge_words, *inputs.words(convention_text)),
     )
-    _write(comparison, layout, output_path, told, shown, paper)
+    _write(comparison=comparison, layout=layout, path=output_path, told=told, shown=shown, paper=paper)
     results.write(
         watch, given, evaluations=tuple(evaluations), measures=asked, comparison=comparison, qrels=judgments, runs=tuple(opened),
         weights=of_queries.weights, clusters=of_queries.clusters, categories=of_queries.categories, threads=threads,

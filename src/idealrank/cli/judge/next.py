@@ -180,7 +180,7 @@ def next(  # noqa: A001  (the name of the command)
         _draw(found, figure_path, kind)
         return
     files = VerdictFiles(qrels=qrels, run_a=run_a, run_b=run_b, inputs=inputs, judgments=judgments, runs=(a, b), labels_from=labels_from)
-    verdict = _verdict(context, files, measure, convention, watch, policy)
+    verdict = _verdict(context=context, files=files, measure=measure, convention=convention, watch=watch, policy=policy)
     more = {"budget": budget, "strategy": strategy, "depth": depth, "max_grade": max_grade, "alpha": alpha, "seed": seed}
     chosen = watch.run(
         "labels",

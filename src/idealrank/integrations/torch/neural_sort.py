@@ -141,7 +141,14 @@ class NeuralNDCGLoss(NDCGLoss):
 
     def _dcg(self, batch: Batch, gains: "torch.Tensor", weights: "torch.Tensor") -> "torch.Tensor":
         if not self.sinkhorn:
-            return sorted_dcg(batch, gains, weights, self.temperature, self.cutoff, self.pairs_at_once)
+            return sorted_dcg(
+                batch,
+                gains,
+                weights,
+                temperature=self.temperature,
+                cutoff=self.cutoff,
+                pairs_at_once=self.pairs_at_once,
+            )
         of_ranks = weights.expand_as(gains)
 
         def terms(part: Batch, first: int, last: int) -> "torch.Tensor":
@@ -179,7 +186,7 @@ def sorted_dcg(
     Examples
     --------
     >>> batch = Batch.of(torch.tensor([[3.0, 2.0]]), torch.tensor([[0, 1]]))
-    >>> sorted_dcg(batch, batch.labels, torch.tensor([[1.0, 0.63]]), 0.01, None, 100)
+    >>> sorted_dcg(batch, batch.labels, torch.tensor([[1.0, 0.63]]), temperature=0.01, cutoff=None, pairs_at_once=100)
     tensor([0.6300])
     """
     width = batch.mask.shape[-1]
@@ -248,10 +255,22 @@ class PiRankLoss(NDCGLoss):
     def dcg(self, batch: Batch, gains: "torch.Tensor", weights: "torch.Tensor") -> "torch.Tensor":
         """Sum of discounts by sorted gains."""
         if self.branching is None or self.cutoff is None:  # one comes with the other
-            soft = sorted_dcg(batch, gains, weights, self.temperature, self.cutoff, self.pairs_at_once)
+            soft = sorted_dcg(
+                batch,
+                gains,
+                weights,
+                temperature=self.temperature,
+                cutoff=self.cutoff,
+                pairs_at_once=self.pairs_at_once,
+            )
         else:
             merged = _merged(
-                wide(batch.scores), gains.to(wide(batch.scores).dtype), batch.mask, self.cutoff, self.branching, self.temperature
+                wide(batch.scores),
+                gains.to(wide(batch.scores).dtype),
+                batch.mask,
+                cutoff=self.cutoff,
+                branching=self.branching,
+                temperature=self.temperature,
             )
             soft = (weights[:, : merged.shape[-1]] * merged).sum(-1).to(batch.scores.dtype)
         if self.sorting == "soft":

@@ -144,7 +144,9 @@ class DiffNDCGLoss(NDCGLoss):
         of_ranks = weights.expand_as(gains)
 
         def terms(part: Batch, first: int, last: int) -> "torch.Tensor":
-            _, sorted_gains = soft_sort(part.scores, gains[first:last], part.mask, self.network, self.swap, self.temperature)
+            _, sorted_gains = soft_sort(
+                part.scores, gains[first:last], part.mask, network=self.network, swap=self.swap, temperature=self.temperature
+            )
             return (of_ranks[first:last] * sorted_gains).sum(-1)
 
         return list_sums(batch, terms, self.pairs_at_once // max(1, gains.shape[-1] ** 2))

@@ -162,13 +162,15 @@ def convert_file(source: str, target: str, options: ConversionOptions, notes: No
     kind = "qrels_jg" if asked == "qrels_jg" else detect(file, asked, notes)
     content: Content = "run" if options.content == "run" else "judgments"
     if options.content == "auto":
-        content = content_of(file, kind, options.sheet.columns, target, options.target_format, notes)
+        content = content_of(
+            source=file, kind=kind, columns=options.sheet.columns, target=target, target_format=options.target_format, notes=notes
+        )
     written = _target_format(target, options.target_format, content)
     _refuse_idle(kind, content, options)
     try:
         if content == "run":
-            return _convert_run(file, target, kind, written, options, notes)
-        return _convert_judgments(file, target, kind, written, options, notes)
+            return _convert_run(file=file, target=target, kind=kind, written=written, options=options, notes=notes)
+        return _convert_judgments(file=file, target=target, kind=kind, written=written, options=options, notes=notes)
     finally:
         file.refuse_cut()
 
@@ -263,7 +265,7 @@ def _convert_judgments(file: Source, target: str, kind: str, written: str, optio
         name=options.name or _stem(file.path),
     )
     sheet = judgment_sheet(file, kind, options.sheet, notes)
-    _lose_kinds(file, kind, written, sheet, options, losses)
+    _lose_kinds(file=file, kind=kind, written=written, sheet=sheet, options=options, losses=losses)
     found = fitted(sheet, written, chosen, losses)
     writer = TARGETS[written].write
     with _output(target) as output:
@@ -292,7 +294,7 @@ def _convert_judgments(file: Source, target: str, kind: str, written: str, optio
 
 def _convert_run(file: Source, target: str, kind: str, written: str, options: ConversionOptions, notes: Notes) -> Conversion:
     losses, name = LossCounter(), options.name or _stem(file.path)
-    run = _read_run(file, kind, options, notes, name, losses)
+    run = _read_run(file=file, kind=kind, options=options, notes=notes, name=name, losses=losses)
     counts, repeats = {"rows": 0}, Repeats()
     queries: set[str] = set()
 
@@ -336,7 +338,7 @@ def _read_run(file: Source, kind: str, options: ConversionOptions, notes: Notes,
         from idealrank.io.formats.trec import read_trec_run  # noqa: PLC0415  (judgments need none)
 
         return read_trec_run([file], name)
-    part = read_part(file, "run", kind, options.sheet.columns, notes, refuse)  # type: ignore[arg-type]
+    part = read_part(source=file, table="run", kind=kind, columns=options.sheet.columns, notes=notes, complain=refuse)  # type: ignore[arg-type]
     losses.add_all({"empty_queries": empty_queries(part)})
     return to_run([part], [file.path], name)
 

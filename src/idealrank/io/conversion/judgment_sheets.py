@@ -87,7 +87,7 @@ class _Reading:
 
 def _plain(one: _Reading) -> JudgmentSheet:
     """Judgments of a format that holds grades alone."""
-    parts = read_part(one.source, "qrels", one.kind, one.options.columns, one.notes, refuse)  # type: ignore[arg-type]
+    parts = read_part(source=one.source, table="qrels", kind=one.kind, columns=one.options.columns, notes=one.notes, complain=refuse)  # type: ignore[arg-type]
     empty = empty_queries(parts)
     left = {"empty_queries": empty} if empty else {}
     return JudgmentSheet(rows=rows_of_qrels(to_qrels([parts], [one.source.path], "error")), left=left)

@@ -77,7 +77,7 @@ def table_sheet(source: Source, kind: str, columns: Columns, notes: Notes, compl
                 else:
                     yield _Record(dict(zip(names, row, strict=True)), (source.path, line))
 
-    return _sheet(names, records(), columns, source.path, notes, complain)
+    return _sheet(names=names, records=records(), columns=columns, path=source.path, notes=notes, complain=complain)
 
 
 def lines_sheet(source: Source, columns: Columns, notes: Notes, complain: Complain) -> JudgmentSheet:
@@ -95,7 +95,9 @@ def lines_sheet(source: Source, columns: Columns, notes: Notes, complain: Compla
         names.update(dict.fromkeys(record.fields))
     if not names:  # no line can be used
         deque(_line_records(source, complain), 0)
-    return _sheet(list(names), _line_records(source, complain), columns, source.path, notes, complain)
+    return _sheet(
+        names=list(names), records=_line_records(source, complain), columns=columns, path=source.path, notes=notes, complain=complain
+    )
 
 
 def array_sheet(source: Source, columns: Columns, notes: Notes, complain: Complain) -> JudgmentSheet:
@@ -119,7 +121,7 @@ def array_sheet(source: Source, columns: Columns, notes: Notes, complain: Compla
         if record is not None:
             records.append(record)
     names = list(dict.fromkeys(name for record in records for name in record.fields))
-    return _sheet(names, records, columns, source.path, notes, complain)
+    return _sheet(names=names, records=records, columns=columns, path=source.path, notes=notes, complain=complain)
 
 
 def columnar_sheet(source: Source, columns: Columns, notes: Notes) -> JudgmentSheet:
@@ -133,7 +135,7 @@ def columnar_sheet(source: Source, columns: Columns, notes: Notes) -> JudgmentSh
     records = (_Record(record.fields, (record.place, record.line)) for record in columnar_records(source, choose))
     first = next(records, None)
     everything: Iterable[_Record] = records if first is None else _after(first, records)
-    return _sheet(names, everything, columns, source.path, notes, refuse)
+    return _sheet(names=names, records=everything, columns=columns, path=source.path, notes=notes, complain=refuse)
 
 
 def _after(first: _Record, others: Iterator[_Record]) -> Iterator[_Record]:

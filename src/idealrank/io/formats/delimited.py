@@ -56,7 +56,7 @@ def read_csv(source: Source, table: Table, columns: Columns, notes: Notes, compl
     >>> rows.documents[0], rows.values
     ('d1', array([0.5]))
     """
-    return _read(source, table, sniff_delimiter(source), columns, notes, complain)
+    return _read(source=source, table=table, delimiter=sniff_delimiter(source), columns=columns, notes=notes, complain=complain)
 
 
 def sniff_delimiter(source: Source) -> str:
@@ -84,12 +84,12 @@ def sniff_delimiter(source: Source) -> str:
 
 def read_tsv(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
     """Read tab-separated columns with a header line; see `read_csv` for the parameters."""
-    return _read(source, table, "\t", columns, notes, complain)
+    return _read(source=source, table=table, delimiter="\t", columns=columns, notes=notes, complain=complain)
 
 
 def read_beir(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
     """Read BEIR's columns ``query-id``, ``corpus-id`` and ``score``, tab-separated; see `read_csv` for the parameters."""
-    return _read(source, table, "\t", columns or _BEIR, notes, complain)
+    return _read(source=source, table=table, delimiter="\t", columns=columns or _BEIR, notes=notes, complain=complain)
 
 
 def delimited_pieces(
@@ -114,11 +114,11 @@ def delimited_pieces(
     [1]
     """
     delimiter = sniff_delimiter(source) if kind == "csv" else "\t"
-    return _pieces(source, table, delimiter, columns, notes, complain, most_rows=most_rows)
+    return _pieces(source=source, table=table, delimiter=delimiter, columns=columns, notes=notes, complain=complain, most_rows=most_rows)
 
 
 def _read(source: Source, table: Table, delimiter: str, columns: Columns, notes: Notes, complain: Complain) -> Rows:
-    return next(_pieces(source, table, delimiter, columns, notes, complain, most_rows=None))
+    return next(_pieces(source=source, table=table, delimiter=delimiter, columns=columns, notes=notes, complain=complain, most_rows=None))
 
 
 def _pieces(
@@ -130,7 +130,7 @@ def _pieces(
     if not header:
         raise FileFormatError(source.path, 0, "an empty file", "a header line with column names")
     names = [name.strip() for name in header[0]]
-    chosen = _choose(names, table, columns, source.path, notes, delimiter)
+    chosen = _choose(names=names, table=table, columns=columns, path=source.path, notes=notes, delimiter=delimiter)
     scan = _Scan(source.path, table, chosen, names, complain)
     places = _Lines(source.path)
     queries, documents, values, count = [], [], [], 0

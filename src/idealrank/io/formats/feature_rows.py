@@ -179,7 +179,7 @@ def read_feature_rows(
     notes = Notes(tell)
     source = open_sources(path, notes)[0]
     if bytes(source.data[:4]) == b"PAR1":
-        return _parquet_rows(source, label, qid, features, beside or {}, no_features)
+        return _parquet_rows(source=source, label=label, qid=qid, features=features, beside=beside or {}, no_features=no_features)
     rows = letor_rows(source, group, notes)
     found = {name: _numbers_file(file, name, rows, notes)[rows.places] for name, file in (beside or {}).items()}
     return replace(rows, beside=found)
@@ -312,7 +312,7 @@ def _parquet_rows(
     ids = np.asarray(table.column(qid).to_pylist())
     labels = _numbers_of(table, label, source.path)
     try:
-        rows = _together(source.path, labels, np.column_stack(columns), ids, None, names)
+        rows = _together(path=source.path, labels=labels, matrix=np.column_stack(columns), ids=ids, queries=None, names=names)
     except InputError as error:
         raise InputError(f"{source.path}, column {qid!r}: {error}") from None
     return replace(rows, beside={key: _numbers_of(table, one, source.path)[rows.places] for key, one in beside.items()})

@@ -58,7 +58,14 @@ def read_json(source: Source, table: Table, columns: Columns, notes: Notes, comp
         complain(broken(error, source.path, 0))
         return Blocks(nest.blocks)
     if (listed := as_records(value, columns)) is not None:
-        records = Records(table, columns, source.path, notes, complain, lambda number: (f"{source.path}: record {number}", 0))
+        records = Records(
+            table=table,
+            columns=columns,
+            path=source.path,
+            notes=notes,
+            complain=complain,
+            place=lambda number: (f"{source.path}: record {number}", 0),
+        )
         for number, record in enumerate(listed, 1):
             records.add(record, number)
         return records.rows()
@@ -88,7 +95,9 @@ def read_json_lines(source: Source, table: Table, columns: Columns, notes: Notes
     if (rows := like_records(source, table, columns, notes)) is not None:
         return rows
     nest = _Nest(table, complain)
-    records = Records(table, columns, source.path, notes, complain, lambda number: (source.path, number))
+    records = Records(
+        table=table, columns=columns, path=source.path, notes=notes, complain=complain, place=lambda number: (source.path, number)
+    )
     are_nested = _are_nested(source)
     for number, line in enumerate(source.open(), 1):
         if not line.strip():

@@ -181,7 +181,7 @@ class _Rows:
     def refuse(self, row: int, found: str, expected: str, hint: str) -> NoReturn:
         """Raise the error of one row."""
         source = next(number for number, end in enumerate(self.ends) if row < end)
-        raise Complaint("row", self.paths[source], self.lines[row], found, expected, hint).error()
+        raise Complaint(kind="row", path=self.paths[source], line=self.lines[row], found=found, expected=expected, hint=hint).error()
 
     def take(self, source: Source, complain: Complain) -> None:
         """Read one file."""
@@ -201,14 +201,29 @@ class _Rows:
     def _parse(self, line: bytes) -> "tuple[list[bytes], float] | Complaint":
         """Fields and level of a line, or what is wrong with it."""
         if any(byte < 0x20 and byte != 0x09 for byte in line):
-            return Complaint("control", "", 0, f"a control byte in {quoted(line)}", "text without control bytes", "is this a text file?")
+            return Complaint(
+                kind="control",
+                path="",
+                line=0,
+                found=f"a control byte in {quoted(line)}",
+                expected="text without control bytes",
+                hint="is this a text file?",
+            )
         fields = [part.strip(b" ") for part in line.split(b"\t")]
         if len(fields) != len(self.columns) or not all(fields):
             fields = line.split()
         if len(fields) != len(self.columns):
             hint, command = self.hints.get(len(fields), ("", ""))
             hint = "judgments come first, then runs" if len(fields) == _RUN_FIELDS else hint
-            return Complaint("fields", "", 0, f"{len(fields)} fields in {quoted(line)}", self.expected, hint, command_hint=command)
+            return Complaint(
+                kind="fields",
+                path="",
+                line=0,
+                found=f"{len(fields)} fields in {quoted(line)}",
+                expected=self.expected,
+                hint=hint,
+                command_hint=command,
+            )
         word = self.columns[-1].lower()
         level = parse_number(fields[-1].decode("utf-8", "replace"))
         if level is None:

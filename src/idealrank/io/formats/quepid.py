@@ -127,7 +127,7 @@ def read_raters(sources: Sequence[Source], notes: Notes) -> AssessorQrels:
     queries, raters, documents, ratings = ([cell[place] for cell in cells] for place in range(4))
 
     def refuse_row(row: int, found: str, expected: str, hint: str) -> None:
-        refuse(Complaint("row", cells[row][4], cells[row][5], found, expected, hint))
+        refuse(Complaint(kind="row", path=cells[row][4], line=cells[row][5], found=found, expected=expected, hint=hint))
 
     rows = JudgmentRows(queries=queries, groups=raters, documents=documents, levels=np.array(ratings, np.float64))  # type: ignore[arg-type]
     return AssessorQrels.from_cells(rows, refuse_row, name=paths[0], paths=paths)  # type: ignore[arg-type]

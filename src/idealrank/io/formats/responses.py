@@ -88,7 +88,7 @@ def lose_fields(source: Source, kind: str, columns: Columns, lose: Lose) -> None
     columns _source.title
     """
     reader = _Solr if kind == "solr" else _Elasticsearch
-    reader(source, "run", columns, Notes(lambda _: None), refuse, lose).read()
+    reader(source, "run", columns, notes=Notes(lambda _: None), complain=refuse, lose=lose).read()
 
 
 _MISSING: Any = object()
@@ -361,7 +361,7 @@ class _Elasticsearch(_Responses):
     expected = '{query: response}, {"responses": [...]}, or hits that each have a query'
 
     def __init__(self, source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain, lose: Lose | None = None) -> None:
-        super().__init__(source, table, columns, notes, complain, lose)
+        super().__init__(source, table, columns, notes=notes, complain=complain, lose=lose)
         self._header: Place | None = None
         self._requests: list[Any] = []
         self._responses: list[Any] = []

@@ -96,7 +96,7 @@ def advance(
         memory = {group: dict(one["memory"]) | ({"open": True} if one["open"] else {}) for group, one in found.items()}
         answers = rule.read(seen, known, memory)
         for group, reading in answers.items():
-            one, change = _moved(plan.monitor, rule, group, reading, found.get(group, {}), number)
+            one, change = _moved(monitor=plan.monitor, rule=rule, group=group, reading=reading, before=found.get(group, {}), number=number)
             found[group] = one
             changes += [change] if change else []
             readings[f"{rule.name}/{group}"] = _shown(reading, open_alarm=one["open"])

@@ -44,7 +44,9 @@ def replay_spec(found: LabelReplay, *, interactive: bool = False) -> Spec:
     said = [f"Lowest possible difference of the mean {found.measure}, {ahead} less {behind},", "after so many labels; settled above 0."]
     zero: Spec = {"data": {"values": [{"zero": 0}]}, "mark": {"type": "rule", "color": LIGHT["ink"], "strokeWidth": 1}}
     zero["encoding"] = {"y": {"field": "zero", "type": "quantitative"}}
-    return _lines(title, said, rows, "labels", "bound", "lowest difference", interactive=interactive, layers=[zero])
+    return _lines(
+        title=title, said=said, rows=rows, x="labels", y="bound", y_title="lowest difference", interactive=interactive, layers=[zero]
+    )
 
 
 def settled_spec(shares: Mapping[str, Sequence[float]], title: str, said: str, *, interactive: bool = False) -> Spec:
@@ -71,7 +73,9 @@ def settled_spec(shares: Mapping[str, Sequence[float]], title: str, said: str, *
         settled = np.arange(1, ordered.size + 1) / ordered.size
         steps = [(0.0, 0.0), *zip(ordered.tolist(), settled.tolist(), strict=True), (1.0, 1.0)]
         rows += [{"strategy": name, "labels": round(share, 4), "settled": round(part, 4)} for share, part in steps]
-    spec = _lines(title, [said], rows, "labels", "settled", "comparisons settled", interactive=interactive, layers=[])
+    spec = _lines(
+        title=title, said=[said], rows=rows, x="labels", y="settled", y_title="comparisons settled", interactive=interactive, layers=[]
+    )
     line = spec["layer"][-1]
     line["mark"]["interpolate"] = "step-after"
     for channel in ("x", "y"):

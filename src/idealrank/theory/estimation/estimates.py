@@ -394,7 +394,9 @@ class YbarEstimate:
             return np.array([limit(model, discount=discount, cutoff=cutoff).value])
 
         stated = limit(self._model(gain), discount=discount, cutoff=cutoff)
-        return self._implied(compute, [None], (discount, cutoff, gain), resamples, rng, stated.theorem)[0]
+        return self._implied(
+            compute=compute, sizes=[None], options=(discount, cutoff, gain), resamples=resamples, rng=rng, theorem=stated.theorem
+        )[0]
 
     @overload
     def pseudo_expectation(

@@ -167,7 +167,7 @@ class Line(NamedTuple):
     @classmethod
     def of(cls, row: Difference, name: str = "", a: str = "", b: str = "") -> "Line":
         """The line of a difference over all queries."""
-        return cls(row, row.direction, name, a, b, row.measure)
+        return cls(row=row, direction=row.direction, name=name, a=a, b=b, measure=row.measure)
 
 
 Where: TypeAlias = Literal[

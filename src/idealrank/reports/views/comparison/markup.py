@@ -123,7 +123,7 @@ def star_notes(comparison: Comparison, tables: Iterable[Table]) -> list[str]:
 def _lines(pair: Pair, row: Difference) -> Iterator[Line]:
     """A difference over all queries, and below it the differences of its slices."""
     yield Line.of(row, "all", pair.a, pair.b)
-    yield from (Line(one, row.direction, one.name, pair.a, pair.b, row.measure) for one in row.slices or ())
+    yield from (Line(row=one, direction=row.direction, name=one.name, a=pair.a, b=pair.b, measure=row.measure) for one in row.slices or ())
 
 
 def _league(comparison: Comparison, digits: int | None, letters: Letters, *, intervals: bool) -> Table:

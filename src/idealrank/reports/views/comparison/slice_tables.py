@@ -74,7 +74,7 @@ def slice_table(pair: Pair, measure: str, shown: Shown, *, clip: int | None = NA
     if not rows:
         return [title, "  no slice has a query that counts in both runs"]
     names = [name if clip is None else clipped(name, clip) for name in (pair.a, pair.b)]
-    return _slices(title, rows, row.direction, names, row.level, shown)
+    return _slices(title=title, rows=rows, direction=row.direction, names=names, level=row.level, shown=shown)
 
 
 def _slices(title: str, rows: "Sequence[Slice]", direction: int, names: Sequence[str], level: float, shown: Shown) -> Table:
