@@ -11,31 +11,7 @@ _MOST_LINKS = 10  # from /dev/stdout to the stream
 
 
 def write_bytes(pieces: Iterable[bytes], path: str, check: Callable[[Path], None] | None = None) -> None:
-    """Write a file of bytes, made under another name and renamed when it is complete.
-
-    Parameters
-    ----------
-    pieces : iterable of bytes
-        Content.
-    path : str
-        Name of the file.
-    check : callable, optional
-        Gets the complete file under its other name; if it raises an error, the file does not take its own name.
-        Not called for streams and devices.
-
-    Raises
-    ------
-    InputError
-        The file cannot be written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_bytes([b"a", b"b"], f"{folder}/out.gz")
-    ...     Path(folder, "out.gz").read_bytes()
-    b'ab'
-    """
+    """Write a file of bytes, made under another name and renamed when it is complete."""
     target = real_path(path)  # behind a link, the file itself is replaced, not the link
     number = descriptor(path)
     try:
@@ -54,7 +30,8 @@ def write_bytes(pieces: Iterable[bytes], path: str, check: Callable[[Path], None
 def descriptor(path: str) -> int | None:
     """The number of the open stream that a path names; None for any other path.
 
-    The file behind such a stream is not the command's to replace: others have written to it, and will.
+    The file behind such a stream is not the command's to replace: others have written to it, and
+    will.
 
     Examples
     --------
@@ -74,18 +51,7 @@ def descriptor(path: str) -> int | None:
 
 
 def real_path(path: str | os.PathLike[str]) -> Path:
-    """The place behind all links, whether or not anything is there.
-
-    Raises
-    ------
-    InputError
-        The links form a circle.
-
-    Examples
-    --------
-    >>> real_path("/no/such/../file").name
-    'file'
-    """
+    """The place behind all links, whether or not anything is there."""
     try:
         place = Path(path).resolve()
         if not place.is_symlink():  # Python 3.13 gives the last link of the circle in place of an error
@@ -99,22 +65,8 @@ def real_path(path: str | os.PathLike[str]) -> Path:
 
 @contextmanager
 def appearing(target: Path) -> Iterator[Path]:
-    """Where to write a file that shall appear whole: another name beside its own, which is given up for it when all went well.
-
-    Parameters
-    ----------
-    target : Path
-        Its own name, behind all links.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with appearing(Path(folder, "a.txt")) as unfinished:
-    ...         _ = unfinished.write_text("a", encoding="utf-8")
-    ...         seen = list(Path(folder).glob("a.txt"))
-    ...     seen, Path(folder, "a.txt").read_text(encoding="utf-8")
-    ([], 'a')
+    """Where to write a file that shall appear whole: another name beside its own, which is given up
+    for it when all went well.
     """
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.{os.urandom(4).hex()}.unfinished")
     try:
@@ -125,21 +77,7 @@ def appearing(target: Path) -> Iterator[Path]:
 
 
 def write_together(contents: Mapping[Path, bytes]) -> None:
-    """Write several files, all of them or none; missing folders are made.
-
-    Raises
-    ------
-    InputError
-        A file cannot be written. Files and folders are then as they were.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_together({Path(folder, "a", "b.txt"): b"b"})
-    ...     Path(folder, "a", "b.txt").read_bytes()
-    b'b'
-    """
+    """Write several files, all of them or none; missing folders are made."""
     with ExitStack() as undone:
         for target in contents:
             for folder in reversed(target.parents):

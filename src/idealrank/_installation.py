@@ -11,24 +11,17 @@ _PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
 def install_command(extra: str) -> str:
     """Command that installs an extra into the environment in use.
 
-    An index has the extras of a copy that came from it. A copy from a folder, a repository or an archive takes them from there.
-
-    Parameters
-    ----------
-    extra : str
-        Name of the extra, such as ``report``.
-
-    Examples
-    --------
-    >>> install_command("report").partition("install ")[0] in ("pip ", "uv pip ")
-    True
+    An index has the extras of a copy that came from it. A copy from a folder, a repository or an
+    archive takes them from there.
     """
     origin, installer = _recorded()
     return f"{installer} install {_requirement(origin, extra)}"
 
 
 def _recorded() -> tuple[dict[str, Any] | None, str]:
-    """Origin of this copy as the installer wrote it down (PEP 610), None for an index; and the installer."""
+    """Origin of this copy as the installer wrote it down (PEP 610), None for an index; and the
+    installer.
+    """
     import json  # noqa: PLC0415  (`import idealrank` needs it not)
     from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415  (slow to load, and only after a mistake)
 

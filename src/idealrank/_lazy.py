@@ -45,33 +45,18 @@ _TOP = __file__.removesuffix("_lazy.py") + "__init__.py"
 
 @cache
 def stub_names(file: str = _TOP) -> list[tuple[str, str, str]]:
-    """Lines of a package's stub, in order: the module, the name that it has, and the comment after it or nothing.
-
-    Parameters
-    ----------
-    file : str
-        The ``__init__.py`` beside the stub, by default that of idealrank.
-
-    Examples
-    --------
-    >>> [line for line in stub_names() if line[1] in ("Store", "IdealDCG")]
-    [('idealrank.store', 'Store', ''), ('idealrank.measures.dcg', 'IdealDCG', 'iDCG')]
+    """Lines of a package's stub, in order: the module, the name that it has, and the comment after
+    it or nothing.
     """
     with open(f"{file}i", encoding="utf-8") as stub:  # noqa: PTH123  (pathlib costs ten times as much to load as all of this)
         return _NAME.findall(stub.read())
 
 
 def annotation(home: str, name: str) -> Any:
-    """A name for annotations alone: `typing.get_type_hints` loads its module, and nothing else does.
+    """A name for annotations alone: `typing.get_type_hints` loads its module, and nothing else
+    does.
 
     Type checkers read the import under ``TYPE_CHECKING``, of which this is the other branch.
-
-    Parameters
-    ----------
-    home : str
-        Module.
-    name : str
-        Name in it, or an expression of such names.
 
     Examples
     --------
@@ -87,20 +72,8 @@ def annotation(home: str, name: str) -> Any:
 def public_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """The names of a package's stub, each loaded when it is first asked for.
 
-    The stub ``__init__.pyi`` beside the package's file is the one list of its public names: type checkers read it, and so does this.
-    It imports each name as itself (``from idealrank.api.evaluation import ndcg as ndcg``).
-
-    Parameters
-    ----------
-    package : str
-        Its dotted name.
-    file : str
-        Its ``__init__.py``.
-
-    Returns
-    -------
-    tuple
-        ``__getattr__``, ``__dir__`` and ``__all__`` of the package.
+    The stub ``__init__.pyi`` beside the package's file is the one list of its public names: type
+    checkers read it, and so does this.
 
     Examples
     --------
@@ -124,33 +97,7 @@ def public_names(package: str, file: str) -> tuple[Callable[[str], Any], Callabl
 
 
 def load_extra(module: str, what: str, extra: str, package: str = "") -> Any:
-    """A module of a package that idealrank does not come with.
-
-    Parameters
-    ----------
-    module : str
-        Its dotted name.
-    what : str
-        What needs it, for the message.
-    extra : str
-        Which extra of idealrank brings it.
-    package : str
-        Its name in the index, where that is not the module's.
-
-    Raises
-    ------
-    MissingExtraError
-        It is not installed.
-
-    Examples
-    --------
-    >>> load_extra("pyarrow.parquet", "reading Parquet", "arrow").__name__
-    'pyarrow.parquet'
-    >>> load_extra("nothing_of_this_name", "an example", "example")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    idealrank.errors.MissingExtraError: an example needs nothing_of_this_name; pip install ...[example]...
-    """
+    """A module of a package that idealrank does not come with."""
     try:
         return import_module(module)
     except ImportError:
@@ -160,28 +107,14 @@ def load_extra(module: str, what: str, extra: str, package: str = "") -> Any:
 
 
 def is_installed(module: str) -> bool:
-    """Return whether a package is installed, without loading it.
-
-    Examples
-    --------
-    >>> is_installed("numpy"), is_installed("nothing_of_this_name")
-    (True, False)
-    """
+    """Return whether a package is installed, without loading it."""
     from importlib.util import find_spec  # noqa: PLC0415  (`import idealrank` needs it not)
 
     return find_spec(module) is not None
 
 
 def computed(method: str, *arguments: Any, **options: Any) -> Any:
-    """Result of a method whose function is in a layer above its class.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> computed("Evaluation.by", one, {"q": "short"}).queries
-    {'short': 1}
-    """
+    """Result of a method whose function is in a layer above its class."""
     module, _, name = COMPUTED_BY[method].partition(":")
     return getattr(import_module(module), name)(*arguments, **options)
 
@@ -189,17 +122,8 @@ def computed(method: str, *arguments: Any, **options: Any) -> Any:
 def repr_html(result: Any) -> str:
     """HTML of a result, for notebooks; a class takes it over as its method ``_repr_html_``.
 
-    A result knows nothing of reports, and imports point down: this table names the function that makes its HTML, by the name of its class.
-
-    Parameters
-    ----------
-    result : object
-        Of a class that `SHOWN_BY` names.
-
-    Returns
-    -------
-    str
-        An element with sentences and tables, complete in itself.
+    A result knows nothing of reports, and imports point down: this table names the function that
+    makes its HTML, by the name of its class.
 
     Examples
     --------
@@ -213,18 +137,8 @@ def repr_html(result: Any) -> str:
 
 
 def printed(self: Any) -> str:
-    """Text of a result, as its command prints it; a class takes it over as its method ``__str__``.
-
-    Parameters
-    ----------
-    self : object
-        Of a class that `PRINTED_BY` names.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> str(ir.why({"q": {"x": 1}}, {"q": ["y", "x"]}, {"q": ["x"]}, "RR")).splitlines()[0]
-    'These queries do not show whether B is better than A, p 1'
+    """Text of a result, as its command prints it; a class takes it over as its method
+    ``__str__``.
     """
     module, _, name = PRINTED_BY[type(self).__name__].partition(":")
     written = getattr(import_module(module), name)(self)

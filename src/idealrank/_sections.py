@@ -12,36 +12,11 @@ _MOST_WHOLE = 2**63 - 1
 
 @dataclass(frozen=True)
 class Section:
-    """Section of a configuration file: keys with values, each checked where it is read.
+    """Section of a configuration file: keys with values, each checked where it is read."""
 
-    Attributes
-    ----------
-    given : mapping
-        Keys and values, as YAML, TOML or JSON give them.
-    path : str
-        Name of the file, for messages.
-    name : str
-        Name of the section with dots, empty at the top level.
-
-    Raises
-    ------
-    OptionError
-        `given` is no mapping, or a key is no text. Every method raises it for a value that does not fit.
-
-    Examples
-    --------
-    >>> section = Section({"limit": 10}, "search.yaml", "")
-    >>> section.number("limit", 100), section.text("output", "search.run")
-    (10, 'search.run')
-    >>> section.refuse_unknown("limits")
-    Traceback (most recent call last):
-    ...
-    idealrank.errors.OptionError: search.yaml: top level: unknown key 'limit', expected limits; did you mean limits?
-    """
-
-    given: Any
-    path: str
-    name: str
+    given: Any  # Keys and values, as YAML, TOML or JSON give them
+    path: str  # Name of the file, for messages
+    name: str  # Name of the section with dots, empty at the top level
 
     def __post_init__(self) -> None:
         if not isinstance(self.given, Mapping):
@@ -146,5 +121,7 @@ class Section:
 
 
 def _written(value: object) -> str:
-    """A value for a message; Python writes no number of more than 4,300 digits, but for its hexadecimal form."""
+    """A value for a message; Python writes no number of more than 4,300 digits, but for its
+    hexadecimal form.
+    """
     return f"{hex(value)[:12]}..." if isinstance(value, int) and abs(value) > _MOST_WHOLE else repr(value)

@@ -11,22 +11,10 @@ _PACKAGE, _LIBRARY = (str(Path(file).parent / "x")[:-1] for file in (__file__, w
 
 
 def warn(message: str) -> None:
-    """Warn the caller of idealrank: the warning shows the line outside the package that led here.
+    """Warn the caller of idealrank: the warning shows the line outside the package that led
+    here.
 
-    A frame of Python's own library between both, as `contextlib` has it, is passed over. `skip_file_prefixes` of `warnings.warn` would
-    do the same, but Python 3.11 has it not.
-
-    Parameters
-    ----------
-    message : str
-        Text of the warning; an `Advised` keeps its form for the command line.
-
-    Examples
-    --------
-    >>> with warnings.catch_warnings(record=True, action="always") as said:
-    ...     warn("two columns could be the score")
-    >>> print(said[0].category.__name__, said[0].message)
-    IdealrankWarning two columns could be the score
+    A frame of Python's own library between both, as `contextlib` has it, is passed over.
     """
     frame = _outside()
     scope = frame.f_globals
@@ -41,7 +29,9 @@ def warn(message: str) -> None:
 
 
 def _outside() -> FrameType:
-    """Nearest frame that is neither idealrank's nor of Python's library; failing that, the outermost one."""
+    """Nearest frame that is neither idealrank's nor of Python's library; failing that, the
+    outermost one.
+    """
     from inspect import currentframe  # noqa: PLC0415  (`import idealrank` needs it not)
 
     frame = currentframe()

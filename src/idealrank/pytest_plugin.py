@@ -30,27 +30,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def ranking_gate(request: pytest.FixtureRequest) -> "RankingGate":
-    """Fail a test if a run is significantly worse than its baseline: ranking_gate(qrels, run, baseline="main.baseline.gz")."""
+    """Fail a test if a run is significantly worse than its baseline: ranking_gate(qrels, run,
+    baseline="main.baseline.gz").
+    """
     return RankingGate(request.config, request.node.user_properties)
 
 
 class RankingGate:
-    """Function of the fixture `ranking_gate`, which compares a run with its baselines.
-
-    Parameters
-    ----------
-    config : pytest.Config
-        Of the session.
-    said : list of (str, object)
-        User properties of the test: with the drops that its gates detect.
-
-    Examples
-    --------
-    A test in a file of one's own::
-
-        def test_search_did_not_get_worse(ranking_gate):
-            ranking_gate("qrels.txt", my_search(), baseline="main.baseline.gz")
-    """
+    """Function of the fixture `ranking_gate`, which compares a run with its baselines."""
 
     def __init__(self, config: pytest.Config, said: list[tuple[str, object]]) -> None:
         self._config = config
@@ -79,34 +66,8 @@ class RankingGate:
     ) -> "Gated":
         """Fail the test unless the run may take the place of its baselines.
 
-        With too few judgments to show that a drop is harmless it fails, too; ``when_unjudged="neutral"`` skips it then.
-
-        Parameters
-        ----------
-        qrels, run : path, mapping, dataframe, Qrels or Run
-            As for `evaluate`. Paths are relative to pytest's rootdir, where ``pyproject.toml`` lies. By default, the files that
-            ``[tool.idealrank.gate]`` names; files are read by the columns that the table names.
-        baseline : path, or list of paths
-            What the run is held to: baseline files, or any runs. With ``--update-ranking-baseline`` the last one is written, and others
-            stay as they are. The run is then the anchor of a new series, which has its whole alpha.
-        measures, convention
-            As for `evaluate`; default nDCG@10. The first measure decides, the others are companions, which never fail the test.
-        also : measure, or list of them
-            Measures that may fail the test, too.
-        contracts : path, or iterable of Contract, optional
-            What single queries must reach.
-        tolerance, strict, margin, alpha, when_unjudged, largest_loss
-            The parts of a `Policy`. What is not given here or above comes from ``[tool.idealrank.gate]`` of ``pyproject.toml``.
-        judge_qrels : path, mapping, dataframe or Qrels, optional
-            Grades of a judge, such as a language model. Where its difference has the other sign, and either is significant, the test is
-            undecided: `when_unjudged` says what follows.
-        labels_are, sampled_negatives, labels_from
-            Declared labels, as for `idealrank.gate`.
-
-        Returns
-        -------
-        Gated
-            What the gate says, where it is open.
+        With too few judgments to show that a drop is harmless it fails, too;
+        ``when_unjudged="neutral"`` skips it then.
         """
         __tracebackhide__ = True
         gating = import_module("idealrank.integrations.pytest_gate")  # NumPy, and all of the library that a gate needs

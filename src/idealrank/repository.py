@@ -30,38 +30,7 @@ _COMMANDS = frozenset({"cat-file", "log", "rev-list", "rev-parse"})
 
 
 def ask_git(*words: str, folder: str | Path = ".", given: str = "", seconds: float | None = None) -> "subprocess.CompletedProcess[str]":
-    """Return git's answer in a folder.
-
-    Parameters
-    ----------
-    *words : str
-        A command that only reads commits and names, with its arguments.
-    folder : path
-        Anywhere in the repository.
-    given : str
-        For its standard input.
-    seconds : float, optional
-        How long it may take.
-
-    Returns
-    -------
-    CompletedProcess
-        With exit code and both streams.
-
-    Raises
-    ------
-    OSError
-        There is no git.
-    TimeoutExpired
-        It took longer.
-    ValueError
-        The command could read files of the working copy, and so run a filter.
-
-    Examples
-    --------
-    >>> ask_git("rev-parse", "HEAD", folder="/").returncode
-    128
-    """
+    """Return git's answer in a folder."""
     if words[0] not in _COMMANDS:
         raise ValueError(f"found git {words[0]}, expected one of {', '.join(sorted(_COMMANDS))}")
     done = _run(words, os.fsencode(folder), given.encode("utf-8", "replace"), seconds)
@@ -84,25 +53,8 @@ def _run(
 def has_changes(folder: str | Path = ".", *, seconds: float = 10) -> bool | None:
     """Return whether tracked files of a working copy differ from the commit that is checked out.
 
-    A file counts as unchanged if the index has its times and size, or if its blob is the committed one: as it is, with the line ends
-    of the repository, or as a pointer of Git LFS. A submodule counts by its commit alone.
-
-    Parameters
-    ----------
-    folder : path
-        Anywhere in the working copy.
-    seconds : float
-        Time limit.
-
-    Returns
-    -------
-    bool or None
-        None without a working copy or git, beyond the time limit, or if the only files that may differ are converted in another way.
-
-    Examples
-    --------
-    >>> has_changes("/") is None
-    True
+    A file counts as unchanged if the index has its times and size, or if its blob is the committed
+    one: as it is, with the line ends of the repository, or as a pointer of Git LFS.
     """
     copy = _WorkingCopy(os.fsencode(folder), time.monotonic() + seconds)
     try:
@@ -179,7 +131,9 @@ class _WorkingCopy:
 
     @cached_property
     def _index_time(self) -> int:
-        """When the index was written: a file of the same second may have changed since, with the same times."""
+        """When the index was written: a file of the same second may have changed since, with the
+        same times.
+        """
         path = self._ask("rev-parse", "--git-path", "index").removesuffix(b"\n")
         return int(os.stat(os.path.join(self._root, path)).st_mtime)  # noqa: PTH116, PTH118  (bytes)
 
@@ -196,7 +150,9 @@ class _WorkingCopy:
         return self._answer("config", "--get", name).stdout.strip().lower()
 
     def _state(self, entry: _Tracked) -> str:
-        """`same`, `changed`, or `other blob` where only a conversion of the content can make it the same."""
+        """`same`, `changed`, or `other blob` where only a conversion of the content can make it the
+        same.
+        """
         self._left()
         if entry.stage:
             return "changed"  # a conflict
@@ -217,7 +173,9 @@ class _WorkingCopy:
         return os.path.join(self._root, entry.path.replace(b"/", os.fsencode(os.sep)))  # noqa: PTH118
 
     def _is_other_commit(self, path: bytes, commit: str) -> bool:
-        """True if a submodule has another commit checked out. One without a checkout has the commit of the index."""
+        """True if a submodule has another commit checked out. One without a checkout has the commit
+        of the index.
+        """
         git = os.path.join(path, b".git")  # noqa: PTH118
         if not os.path.lexists(git):
             return False
@@ -249,7 +207,9 @@ class _WorkingCopy:
                 yield piece
 
     def _conversions_differ(self, entries: Sequence[_Tracked]) -> bool | None:
-        """Return whether a file differs from its blob after the conversion of its attributes; None if one of them is unknown."""
+        """Return whether a file differs from its blob after the conversion of its attributes; None
+        if one of them is unknown.
+        """
         if not entries:
             return False
         given = b"".join(entry.path + b"\0" for entry in entries)
@@ -324,7 +284,9 @@ def _split(nanoseconds: int) -> tuple[int, int]:
 
 
 def _is_blob(name: str, size: int, pieces: Iterable[bytes]) -> bool:
-    """Return whether git gives this name to a content: its SHA-1, or its SHA-256 in newer repositories."""
+    """Return whether git gives this name to a content: its SHA-1, or its SHA-256 in newer
+    repositories.
+    """
     digest = hashlib.sha256() if len(name) == 64 else hashlib.sha1(usedforsecurity=False)
     digest.update(b"blob %d\0" % size)
     for piece in pieces:

@@ -42,13 +42,7 @@ class Spread:
 
     @classmethod
     def of(cls, counts: IntArray | FloatArray) -> "Spread":
-        """Of the counts of all queries; zeros where there is none.
-
-        Examples
-        --------
-        >>> Spread.of(np.array([1, 2, 9]))
-        Spread(least=1.0, median=2.0, greatest=9.0)
-        """
+        """Of the counts of all queries; zeros where there is none."""
         if not counts.size:
             return cls(0.0, 0.0, 0.0)
         return cls(float(counts.min()), float(np.median(counts)), float(counts.max()))
@@ -122,27 +116,7 @@ class Observed:
 
 
 def observe(judged: Judged, depths: tuple[int, ...] = (), labels: LabelKind = "complete") -> Observed:
-    """Look at an alignment whose hits are all there.
-
-    Parameters
-    ----------
-    judged : Judged
-        The alignment.
-    depths : tuple of int
-        Depths to look at beside the usual ones.
-    labels : {"complete", "pooled", "positive-only"}
-        Kind of the labels.
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.align import align
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> seen = observe(align(Qrels({"q": {"a": 2, "b": 0}}), Run({"q": ["a", "x"]}), Alignment()))
-    >>> seen.grades, seen.unjudged, seen.judged_depth
-    ({0.0: 0.5, 2.0: 0.5}, {1: 0.0, 5: 0.5, 10: 0.5, 20: 0.5, 50: 0.5, 100: 0.5}, 1)
-    """
+    """Look at an alignment whose hits are all there."""
     judgments, n = judged.judgments, judged.n_queries
     distinct, counts = np.unique(judgments.given, return_counts=True)
     per_query = np.bincount(judgments.query, minlength=n)
@@ -292,26 +266,7 @@ def advise(
     convention: "Convention | str" = "standard",
     threads: int = 0,
 ) -> Advice:
-    """Measures and cutoffs that fit judgments and a run.
-
-    Parameters
-    ----------
-    qrels, run : Qrels, Run
-        What was judged and what was returned.
-    surface : {"phone", "desktop", "carousel", "rag"}, optional
-        Place where the results are shown, such as ``"phone"``.
-    visible : int, optional
-        Results that are seen there, or documents that go into the prompt.
-    convention : Convention or str
-        How run and judgments are joined.
-    threads : int
-        Number of threads; 0 uses all cores.
-
-    Examples
-    --------
-    >>> advise(Qrels({"q": {"a": 3, "b": 1, "c": 0}}), Run({"q": ["b", "a", "c"]}), visible=3).fits[0].measure
-    'nDCG@3'
-    """
+    """Measures and cutoffs that fit judgments and a run."""
     _check(surface, visible)
     judged = align(qrels, run, Convention.of(convention).alignment, threads=threads)
     if not judged.n_queries or not qrels.n_judgments:
@@ -328,12 +283,8 @@ def advise_lists(
     threads: int = 0,
     name: str = "run",
 ) -> Advice:
-    """Measures and cutoffs that fit labels and scores held as arrays; parameters as for `advise`.
-
-    Examples
-    --------
-    >>> advise_lists(Lists.from_arrays([[2, 0, 1]], [[3, 2, 1]]), visible=3).fits[0].measure
-    'nDCG@3'
+    """Measures and cutoffs that fit labels and scores held as arrays; parameters as for
+    `advise`.
     """
     _check(surface, visible)
     if not lists.labels.size:
@@ -509,7 +460,9 @@ def _about_positives(seen: Observed, deepest: int) -> Iterator[str]:
 
 
 def _tied_within(judged: Judged, deepest: int) -> float:
-    """Share of the answered queries whose value at this depth may depend on the order of tied documents."""
+    """Share of the answered queries whose value at this depth may depend on the order of tied
+    documents.
+    """
     hits = judged.hits
     answered = int((judged.lengths > 0).sum())
     if hits.tie_first is None or hits.tie_last is None or not answered:

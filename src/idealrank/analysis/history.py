@@ -69,16 +69,8 @@ class Point:
 
 
 def breaks_between(before: Point, after: Point) -> tuple[str, ...]:
-    """List the changes that make two values incomparable: ``"convention"``, ``"judgments"``, both or neither.
-
-    Judgments are told apart by content where both points have it, else by files; what is not known counts as the same.
-
-    Examples
-    --------
-    >>> from dataclasses import replace
-    >>> a = Point(id="a", when="", run="r", value=1.0, convention="standard", judgments="11")
-    >>> breaks_between(a, replace(a, judgments="22")), breaks_between(a, replace(a, judgments=""))
-    (('judgments',), ())
+    """List the changes that make two values incomparable: ``"convention"``, ``"judgments"``, both
+    or neither.
     """
     convention = ("convention",) if before.convention != after.convention else ()
     contents, files = (before.judgments_content, after.judgments_content), (before.judgments, after.judgments)
@@ -88,42 +80,18 @@ def breaks_between(before: Point, after: Point) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Step:
-    """A point of a line, and how it differs from the one before.
+    """A point of a line, and how it differs from the one before."""
 
-    Attributes
-    ----------
-    point : Point
-        The later one.
-    change : float or None
-        Its value minus that of the one before; None for the first, where a value is missing, and after a break.
-    breaks : tuple of str
-        What changed so that the two must not be compared: ``"convention"``, ``"judgments"``.
-
-    Examples
-    --------
-    >>> Step(Point(id="a", when="", run="r", value=1.0), None, ()).change is None
-    True
-    """
-
-    point: Point
+    point: Point  # The later one
+    # Its value minus that of the one before; None for the first, where a value is missing, and
+    # after a break
     change: float | None
+    # What changed so that the two must not be compared: ``"convention"``, ``"judgments"``
     breaks: tuple[str, ...]
 
 
 def steps(points: Sequence[Point]) -> list[Step]:
-    """Each point of one line with its change to the one before.
-
-    Parameters
-    ----------
-    points : sequence of Point
-        In order, the oldest first.
-
-    Examples
-    --------
-    >>> line = [Point(id=name, when="", run="r", value=value) for name, value in (("a", 0.5), ("b", 0.75))]
-    >>> [step.change for step in steps(line)]
-    [None, 0.25]
-    """
+    """Each point of one line with its change to the one before."""
     found = []
     before: Point | None = None
     for point in points:
@@ -240,20 +208,8 @@ class Onset:
 def onset(points: Sequence[Point], rule: Rule) -> Onset:
     """Find the last change from fine to failing.
 
-    A query may fail, recover and fail again: what is found is the last time it began. A newest value that is fine is reported as
-    such, with the last time it failed, if it ever did.
-
-    Parameters
-    ----------
-    points : sequence of Point
-        Of one line, in order, the oldest first; those without a value are passed over.
-    rule : Rule
-        What failing is.
-
-    Examples
-    --------
-    >>> onset([], Rule(below=0.5)).state
-    'unknown'
+    A query may fail, recover and fail again: what is found is the last time it began. A newest
+    value that is fine is reported as such, with the last time it failed, if it ever did.
     """
     judged = [(point, bool(failing)) for point, failing in zip(points, rule.fails(points), strict=True) if failing is not None]
     if not judged:
@@ -274,7 +230,9 @@ def onset(points: Sequence[Point], rule: Rule) -> Onset:
 
 
 def _later_fall(points: Sequence[Point], rule: Rule) -> tuple[Point, Point] | None:
-    """Where a line falls most, if that is not between its first two points; a floor leaves no doubt where it is crossed."""
+    """Where a line falls most, if that is not between its first two points; a floor leaves no doubt
+    where it is crossed.
+    """
     if rule.drop is None:
         return None
     falls = {(before, point): (before.value - point.value) * rule.direction for before, point in pairwise(points)}
@@ -287,32 +245,19 @@ def _later_fall(points: Sequence[Point], rule: Rule) -> tuple[Point, Point] | No
 
 @dataclass(frozen=True, kw_only=True)
 class Suspects:
-    """The commits that one change from fine to failing may lie in.
+    """The commits that one change from fine to failing may lie in."""
 
-    Attributes
-    ----------
-    good, bad : str
-        The nearest evaluated commits on its two sides: full hashes.
-    between : int
-        Commits after the good one up to the bad one, that one included; 1 when the bad one is found to be the first.
-    next : str
-        The commit whose evaluation halves them; empty when the first bad one is found, or nothing is left to evaluate.
-    steps : int
-        About how many evaluations it still takes.
-    unclear : int
-        Commits between them that were evaluated without a value: they are passed over.
-
-    Examples
-    --------
-    >>> Suspects(good="a1", bad="b2", between=1).found
-    True
-    """
-
+    # good, bad: The nearest evaluated commits on its two sides: full hashes
     good: str
     bad: str
+    # Commits after the good one up to the bad one, that one included; 1 when the bad one is found
+    # to be the first
     between: int
+    # The commit whose evaluation halves them; empty when the first bad one is found, or nothing is
+    # left to evaluate
     next: str = ""
-    steps: int = 0
+    steps: int = 0  # About how many evaluations it still takes
+    # Commits between them that were evaluated without a value: they are passed over
     unclear: int = 0
 
     @property
@@ -323,32 +268,18 @@ class Suspects:
 
 @dataclass(frozen=True, kw_only=True)
 class Trace:
-    """Since when one line fails, and where to look on.
+    """Since when one line fails, and where to look on."""
 
-    Attributes
-    ----------
-    onset : Onset
-        Since when.
-    order : {"commit", "time"}
-        Whether the evaluations were put in the order of their commits, or in that in which they were made.
-    suspects : Suspects or None
-        The commits between the last good and the first bad one, where a repository knows them.
-    left_out : int
-        Evaluations that have no commit of this repository, or of changed files, so that they have no place in that order.
-    subject : str
-        First line of the message of the first bad commit, once that one is found.
-
-    Examples
-    --------
-    >>> Trace(onset=Onset(rule=Rule(below=0.5), state="unknown")).order
-    'time'
-    """
-
-    onset: Onset
+    onset: Onset  # Since when
+    # Whether the evaluations were put in the order of their commits, or in that in which they were
+    # made
     order: Literal["commit", "time"] = "time"
+    # The commits between the last good and the first bad one, where a repository knows them
     suspects: Suspects | None = None
+    # Evaluations that have no commit of this repository, or of changed files, so that they have no
+    # place in that order
     left_out: int = 0
-    subject: str = ""
+    subject: str = ""  # First line of the message of the first bad commit, once that one is found
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -171,25 +171,8 @@ class IndexRecall:
 def recall_at(pairs: RunPairs, cutoff: int) -> FloatArray:
     """Recall of the second run against the first at a cutoff, for the queries that both answer.
 
-    Shared documents among the first k of both lists, divided by k, or by the length of the first list if that is shorter. Documents
-    with the score of rank k belong to the first k, so that no order of ties counts as a loss; a query has at most 1.
-
-    Parameters
-    ----------
-    pairs : RunPairs
-        Exact and approximate run, joined with ``ties="shared"``.
-    cutoff : int
-        k.
-
-    Returns
-    -------
-    float64 array, shape (n_queries,)
-        From 0 to 1.
-
-    Examples
-    --------
-    >>> recall_at(join(Run({"q": {"a": 3, "b": 2, "c": 2}}), Run({"q": ["a", "c"]}), ties="shared"), 2)
-    array([1.])
+    Shared documents among the first k of both lists, divided by k, or by the length of the first
+    list if that is shorter.
     """
     inside = (pairs.a.first <= cutoff) & (pairs.b.first <= cutoff)
     shared = np.bincount(pairs.query[inside], minlength=pairs.n_queries)
@@ -199,24 +182,6 @@ def recall_at(pairs: RunPairs, cutoff: int) -> FloatArray:
 
 def recall_of_runs(exact: Run, approximate: Run, cutoffs: Iterable[int] = (10,), *, level: float = 0.95, threads: int = 0) -> IndexRecall:
     """Compare the first documents of an approximate run with an exact run, query by query.
-
-    Parameters
-    ----------
-    exact, approximate : Run
-        Exhaustive search, and the index that is examined, on the same queries.
-    cutoffs : iterable of int
-        Ranks that are compared.
-    level : float
-        Confidence level.
-    threads : int
-        Number of threads; 0 uses all cores.
-
-    Raises
-    ------
-    InputError
-        The runs have no query in common.
-    OptionError
-        A cutoff is no whole number of 1 or more.
 
     Examples
     --------
@@ -253,15 +218,8 @@ def recall_of_runs(exact: Run, approximate: Run, cutoffs: Iterable[int] = (10,),
 
 
 def losses_of(exact: Evaluation, approximate: Evaluation, level: float) -> dict[str, Interval]:
-    """Mean loss of each measure on the queries that count in both evaluations, with Student's interval of the paired difference.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {"p": {"a": 1}, "q": {"a": 1}}
-    >>> flat, index = (ir.evaluate(qrels, run, "RR") for run in ({"p": ["a"], "q": ["a"]}, {"p": ["a"], "q": ["b", "a"]}))
-    >>> losses_of(flat, index, 0.95)["RR"].estimate
-    0.25
+    """Mean loss of each measure on the queries that count in both evaluations, with Student's
+    interval of the paired difference.
     """
     other = approximate.on(list(exact.queries))
     found = {}

@@ -243,41 +243,13 @@ _MOST = 0.9
 
 
 def answered(evaluation: Evaluation) -> frozenset[str]:
-    """Judged queries that the run answers.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> sorted(answered(ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ["x"]}, "RR")))
-    ['q']
-    """
+    """Judged queries that the run answers."""
     return frozenset(evaluation.queries) - frozenset(evaluation.coverage.missing_queries)
 
 
 def relation_of(evaluations: Sequence[Evaluation]) -> Relation:
-    """Classify runs as copies of one system, which answer the same queries, or as folds of one copy, which divide them.
-
-    Parameters
-    ----------
-    evaluations : sequence of Evaluation
-        Of runs of one system, against the same judgments.
-
-    Returns
-    -------
-    {"copies", "folds"}
-        Copies answer nine in ten of all their queries, each; of folds no two answer the same query.
-
-    Raises
-    ------
-    InputError
-        Neither: which training a value comes from could then depend on the query.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {"p": {"x": 1}, "q": {"x": 1}}
-    >>> relation_of([ir.evaluate(qrels, {query: ["x"]}, "RR") for query in qrels])
-    'folds'
+    """Classify runs as copies of one system, which answer the same queries, or as folds of one
+    copy, which divide them.
     """
     queries = [answered(evaluation) for evaluation in evaluations]
     union = frozenset().union(*queries)
@@ -307,14 +279,8 @@ def compare_systems(
     level: float = 0.95,
     judgments: JudgmentsOption = "same",
 ) -> SystemComparison:
-    """Compare two systems that were trained several times, by their evaluations; `idealrank.compare_systems` documents the arguments.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"p": ["x"], "q": ["y", "x"]}, "RR")
-    >>> compare_systems([one, one], [one, one])["RR"].verdict
-    'undecided'
+    """Compare two systems that were trained several times, by their evaluations;
+    `idealrank.compare_systems` documents the arguments.
     """
     sides = (list(evaluations_a), list(evaluations_b))
     for name, side in zip(names, sides, strict=True):
@@ -352,7 +318,9 @@ def compare_systems(
 def _found(
     tables: Sequence[Sequence[QueryTable]], column: int, measure: Measure, how: tuple[Pairing, Single | None, float]
 ) -> tuple[ReplicatedDifference, tuple[FloatArray, FloatArray]]:
-    """One measure over the queries that count in every copy, and its values, each (queries, copies)."""
+    """One measure over the queries that count in every copy, and its values, each (queries,
+    copies).
+    """
     values = [np.stack([table.values[:, column] for table in side], axis=1) for side in tables]
     kept = np.isfinite(np.concatenate(values, axis=1)).all(axis=1)
     if kept.sum() < 2:
@@ -391,27 +359,10 @@ def _row(
 
 
 def detectable_between(found: ReplicatedDifference, values: tuple[FloatArray, FloatArray], alpha: float) -> Detectable:
-    """Compute the smallest true difference between two systems that such queries and copies find with a chance of 0.8.
+    """Compute the smallest true difference between two systems that such queries and copies find
+    with a chance of 0.8.
 
-    A shift of all queries is found by t with the degrees of freedom of the interval. Changes of a part of the queries are found less
-    often: the difference grows by the factor that a t test of the queries alone needs for changes like those seen, see
-    `SeenChanges`. It also grows by the root of f / (f - 1.5), since few copies mostly show too little variance; f are the
-    degrees of freedom. `experiments/seeds_and_queries.py` simulates the statements.
-
-    Parameters
-    ----------
-    found : ReplicatedDifference
-        Difference with its standard error.
-    values : pair of float64 array, shape (queries, copies)
-        Values of each system.
-    alpha : float
-        Level of the two-sided test.
-
-    Examples
-    --------
-    >>> values = np.zeros((40, 5)), np.tile([[0.1, -0.1], [0.0, 0.0]], (20, 3))[:, :5]
-    >>> detectable_between(replicated_difference(*values), values, 0.05).reason is None
-    True
+    A shift of all queries is found by t with the degrees of freedom of the interval.
     """
     fewest = min(part.n_seeds for part in found.training if part.n_seeds > 1)
     if fewest < _COPIES_FOR_POWER:

@@ -33,33 +33,7 @@ def click_page(
     check: LogCheck, models: Mapping[str, Any], estimates: RewardEstimates | None = None, *, iterations: int = 500, n_resamples: int = 200,
     held_out: float = 0.2, seed: int = 0, made: Made | None = None,
 ) -> str:  # fmt: skip
-    """Compute and write the page of a click log.
-
-    Parameters
-    ----------
-    check : LogCheck
-        The log.
-    models : mapping of str to click model
-        Models whose perplexity is shown, by name.
-    estimates : RewardEstimates, optional
-        Values of policies.
-    iterations, n_resamples, held_out, seed
-        As for `idealrank.clicks.propensities`.
-    made : Made, optional
-        Where the page comes from.
-
-    Examples
-    --------
-    >>> from idealrank.clicks import PBM, simulate
-    >>> log = simulate([[0.5, 0.3]] * 4, 400, ranks=2, policy="random")
-    >>> page = click_page(
-    ...     LogCheck(n_rows=800, n_lists=400, n_kept=400, problems=(), from_zero=False, sessions=log, kept_rows=np.ones(800, np.bool_)),
-    ...     {"pbm": PBM(20)},
-    ...     n_resamples=10,
-    ... )
-    >>> "Propensity by rank" in page
-    True
-    """
+    """Compute and write the page of a click log."""
     found = propensities(check.sessions, iterations=iterations, n_resamples=n_resamples, held_out=held_out, rng=seed)
     unseen, seen = check.sessions.split(held_out, seed)  # the same lists as for the propensities
     perplexity = {name: model.fit(seen).perplexity_by_rank(unseen) for name, model in models.items()}
@@ -71,24 +45,7 @@ def click_page(
 
 
 def rate_perplexity(seen: Sessions, unseen: Sessions) -> FloatArray:
-    """Perplexity at each rank of a model that knows the click rate of each rank alone.
-
-    Parameters
-    ----------
-    seen, unseen : Sessions
-        Lists that give the rates, and lists whose clicks are predicted.
-
-    Returns
-    -------
-    float64 array, shape (ranks,)
-        NaN where no list is that long.
-
-    Examples
-    --------
-    >>> log = Sessions.from_arrays(["q", "q"], [["a"], ["a"]], [[1], [0]])
-    >>> rate_perplexity(log, log).tolist()
-    [2.0]
-    """
+    """Perplexity at each rank of a model that knows the click rate of each rank alone."""
     rates = np.clip(seen.click_rates()[: unseen.n_ranks], _LEAST, 1 - _LEAST)
     shown, clicked = (unseen.pair >= 0).sum(axis=0), unseen.clicks.sum(axis=0)
     bits = -(clicked * np.log2(rates) + (shown - clicked) * np.log2(1 - rates))
@@ -104,32 +61,7 @@ def reward_estimates(
     n_resamples: int = 0,
     seed: int = 0,
 ) -> RewardEstimates:
-    """Estimate the values of one or two policies from the columns of a file of rewards.
-
-    Parameters
-    ----------
-    columns : mapping of str to column
-        Rewards, probabilities and clusters by role, as `io.click_logs.read_columns` reads them.
-    estimators : sequence of (str, float or None)
-        Names, each with its largest weight. Estimators with a model ("dr", "switch") need its predictions; policy B without a prediction
-        has no such value.
-    confidence : float
-        Confidence level.
-    n_resamples, seed : int
-        Replicates of the bootstrap of values, 0 for normal intervals, and its random seed.
-
-    Raises
-    ------
-    OptionError
-        Predictions of the model are missing.
-
-    Examples
-    --------
-    >>> half = np.full(4, 0.5)
-    >>> found = reward_estimates({"reward": np.array([1.0, 0, 1, 0]), "logged": half, "target": half})
-    >>> [(one.estimator, one.value) for one in found.values["A"]]
-    [('ips', 0.5), ('snips', 0.5)]
-    """
+    """Estimate the values of one or two policies from the columns of a file of rewards."""
     rewards, target, logged = reward_columns(columns)
     policies = {"A": target} | ({"B": columns["target_b"]} if columns.get("target_b") is not None else {})
     predicted: dict[str, Any] = {"A": columns.get("predicted_target"), "B": columns.get("predicted_target_b")}
@@ -195,51 +127,18 @@ def reward_estimates(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SlateColumns:
-    """Lists as tables, a row a list and a column a rank.
+    """Lists as tables, a row a list and a column a rank."""
 
-    Attributes
-    ----------
-    rewards, logged, target : float64 array, shape (lists, ranks)
-        Below the end of a shorter list 0, 1 and 1.
-    target_b : float64 array, shape (lists, ranks), or None
-        Of a second policy.
-    clusters : sequence, shape (lists,), or None
-        Label of each list.
-
-    Examples
-    --------
-    >>> one = np.ones((2, 1))
-    >>> SlateColumns(rewards=one, logged=one, target=one).rewards.shape
-    (2, 1)
-    """
-
+    # rewards, logged, target: shape (lists, ranks): below the end of a shorter list 0, 1 and 1
     rewards: FloatArray
     logged: FloatArray
     target: FloatArray
-    target_b: FloatArray | None = None
-    clusters: Sequence[str] | None = None
+    target_b: FloatArray | None = None  # shape (lists, ranks): of a second policy
+    clusters: Sequence[str] | None = None  # shape (lists,): label of each list
 
 
 def slates_of(columns: Mapping[str, Any]) -> SlateColumns:
-    """Make tables of lists from the columns of a file, one row a place.
-
-    Parameters
-    ----------
-    columns : mapping of str to column
-        Lists, ranks, rewards and probabilities by role, as `io.click_logs.read_columns` reads them.
-
-    Raises
-    ------
-    InputError
-        The ranks of a list are not 1, 2, 3, ..., or its rows have two clusters.
-
-    Examples
-    --------
-    >>> ranks, half = np.array([1.0, 2, 1]), np.full(3, 0.5)
-    >>> given = {"session": ["s", "s", "t"], "rank": ranks, "reward": np.array([1.0, 0, 1]), "logged": half, "target": half}
-    >>> slates_of(given).logged.tolist()
-    [[0.5, 0.5], [0.5, 1.0]]
-    """
+    """Make tables of lists from the columns of a file, one row a place."""
     names: dict[str, int] = {}
     row = np.array([names.setdefault(name, len(names)) for name in columns["session"]], np.int64)
     rank = columns["rank"]

@@ -222,29 +222,7 @@ def compare(
 def judged_again(
     judge: "AnyTable | Sequence[Evaluation]", evaluations: Sequence[Evaluation], measures: Iterable[str]
 ) -> Sequence[Evaluation]:
-    """Evaluate the runs of evaluations once more, with the grades of a judge.
-
-    Parameters
-    ----------
-    judge : judgments, or sequence of Evaluation
-        The second are given back.
-    evaluations : sequence of Evaluation
-        Evaluations that keep their runs.
-    measures : iterable of str
-        Measures.
-
-    Raises
-    ------
-    InputError
-        An evaluation does not keep its run.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> people = ir.evaluate({"q": {"y": 1}}, {"q": ["y", "x"]}, "RR", keep_unjudged=True)
-    >>> judged_again({"q": {"x": 1}}, [people], ["RR"])[0].mean()
-    {'RR': 0.5}
-    """
+    """Evaluate the runs of evaluations once more, with the grades of a judge."""
     if isinstance(judge, Sequence) and judge and all(isinstance(one, Evaluation) for one in judge):
         return cast("Sequence[Evaluation]", judge)
     qrels = to_qrels(cast("AnyTable", judge))
@@ -257,14 +235,8 @@ def judged_again(
 
 
 def evaluated_by_judge(judge: Qrels, runs: Iterable[Run], measures: Sequence[Measure], convention: "Convention | str") -> list[Evaluation]:
-    """Evaluate runs with the grades of a judge, on the queries that the judge judged, without warnings of odd data.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run, every = ir.Run({"p": ["x"], "q": ["x"]}), "standard,without_judgments=evaluated"
-    >>> evaluated_by_judge(ir.Qrels({"p": {"x": 1}}), [run], [ir.RR()], every)[0].queries
-    ['p']
+    """Evaluate runs with the grades of a judge, on the queries that the judge judged, without
+    warnings of odd data.
     """
     from idealrank.analysis.comparison.judge_differences import of_judged_queries  # noqa: PLC0415  (few comparisons have a judge)
 
@@ -282,39 +254,7 @@ def evaluations_of(
     convention: "Convention | str | None" = None,
     declared: DeclaredLabels = NOTHING_DECLARED,
 ) -> Sequence[Evaluation]:
-    """Return the evaluations, or evaluate the runs that follow judgments.
-
-    Parameters
-    ----------
-    form : str
-        The call with judgments and runs, for messages.
-    given : sequence
-        Evaluations; or judgments, then runs.
-    measures : measure or iterable of them
-        Measures of runs; evaluations have theirs.
-    names : sequence of str, optional
-        New names of all runs.
-    unnamed : sequence of str, optional
-        Names of runs that have none, such as mappings, without `names`.
-    layout : mapping, optional
-        For arrays: group, offsets, qid, mask or padding.
-    convention : str or Convention, optional
-        For runs, by default ``standard``; evaluations have theirs.
-    declared : DeclaredLabels
-        For runs: the kind of labels.
-
-    Raises
-    ------
-    InputError
-        Evaluations are mixed with tables, judgments come with one run, or arrays have one query.
-    OptionError
-        A convention is named, and there are evaluations.
-
-    Examples
-    --------
-    >>> [one.name for one in evaluations_of("f(qrels, a, b)", [{"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y", "x"]}], "RR")]
-    ['A', 'B']
-    """
+    """Return the evaluations, or evaluate the runs that follow judgments."""
     kinds = [isinstance(one, Evaluation) for one in given]
     if any(kinds):
         refuse_layout(layout)
@@ -349,41 +289,14 @@ def evaluations_of(
 
 
 def refuse_convention(convention: object, evaluation: Evaluation) -> None:
-    """Refuse a convention beside an evaluation, which has one.
-
-    Examples
-    --------
-    >>> refuse_convention(None, evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR"))
-    """
+    """Refuse a convention beside an evaluation, which has one."""
     if convention is not None:
         raise OptionError(f"convention={convention}: found evaluations, which have theirs, {evaluation.convention}; evaluate again")
 
 
 def sources_of(form: str, evaluations: Sequence[Any], *, convention: object = None) -> tuple[Judgments, list[Run]]:
-    """Return the judgments and the runs that evaluations keep, the runs under the names of the evaluations.
-
-    Parameters
-    ----------
-    form : str
-        The call with judgments and runs, for messages.
-    evaluations : sequence of Evaluation
-        Evaluations with the same judgments and convention.
-    convention : optional
-        The convention that the caller named, which must be None.
-
-    Raises
-    ------
-    InputError
-        An evaluation does not hold them, or something else is among the evaluations.
-    OptionError
-        A convention is named, too.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> kept = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR", keep_unjudged=True)
-    >>> [run.name for run in sources_of("why(qrels, run_a, run_b)", [kept])[1]]
-    ['run']
+    """Return the judgments and the runs that evaluations keep, the runs under the names of the
+    evaluations.
     """
     if not all(isinstance(one, Evaluation) for one in evaluations):
         found = ", ".join(type(one).__name__ for one in evaluations)
@@ -401,12 +314,5 @@ def sources_of(form: str, evaluations: Sequence[Any], *, convention: object = No
 
 
 def primary_measure(evaluations: Sequence[Evaluation], asked: "MeasureLike | None") -> MeasureLike:
-    """Return the measure asked for, or the first that `compare` takes of the evaluations.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> str(primary_measure([ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["RR@10", "AP"])], None))
-    'RR@10'
-    """
+    """Return the measure asked for, or the first that `compare` takes of the evaluations."""
     return chosen_measures(evaluations, None)[0] if asked is None else asked

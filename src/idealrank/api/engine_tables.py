@@ -16,29 +16,12 @@ Content: TypeAlias = Literal["text", "whole", "number", "other"]
 
 
 class EngineTable(NamedTuple):
-    """A table that was given to an engine.
+    """A table that was given to an engine."""
 
-    Attributes
-    ----------
-    table : object
-        A dataframe of the engine, or what `idealrank.evaluate` takes.
-    kind : {"qrels", "run"}
-        What its rows are.
-    columns : mapping or sequence, optional
-        Names of the columns.
-    number : int
-        Kind of its rows.
-
-    Examples
-    --------
-    >>> EngineTable.qrels({"q": {"a": 1}}, None).number
-    0
-    """
-
-    table: Any
-    kind: Table
-    columns: Columns
-    number: int
+    table: Any  # A dataframe of the engine, or what `idealrank.evaluate` takes
+    kind: Table  # What its rows are
+    columns: Columns  # Names of the columns
+    number: int  # Kind of its rows
 
     @classmethod
     def qrels(cls, table: Any, columns: Columns) -> "EngineTable":
@@ -59,24 +42,6 @@ class EngineTable(NamedTuple):
         self, types: Sequence[tuple[str, str]], content: Callable[[str], Content], convention: Convention, order: str | None
     ) -> "tuple[Chosen, str | None]":
         """Choose the columns, and the one that numbers the rows if values depend on their order.
-
-        Parameters
-        ----------
-        types : sequence of (str, str)
-            Name and type of each column, in the words of the engine.
-        content : callable
-            Takes a type; returns what it holds.
-        convention : Convention
-            Tells whether values depend on the order of these rows.
-        order : str or None
-            Column that numbers the rows.
-
-        Raises
-        ------
-        InputError
-            A column is missing, or of another type.
-        OptionError
-            The convention depends on the order of rows, and `order` is None.
 
         Examples
         --------
@@ -106,7 +71,8 @@ class EngineTable(NamedTuple):
 
 
 def held_rows(given: EngineTable) -> Any:
-    """Rows of a table that this process holds, or reads as `evaluate` does, as `pandas_rows` returns them.
+    """Rows of a table that this process holds, or reads as `evaluate` does, as `pandas_rows`
+    returns them.
 
     Examples
     --------
@@ -137,20 +103,6 @@ def pandas_content(dtype: str) -> Content:
 
 def pandas_rows(part: Any, kind: Table, number: int, chosen: Chosen, order: str | None) -> Any:
     """Rows of a pandas dataframe with the columns `ROWS` and position, ids as text.
-
-    Parameters
-    ----------
-    part : pandas.DataFrame
-        The rows.
-    kind, number
-        As of `EngineTable`.
-    chosen, order
-        As `EngineTable.chosen` returns them.
-
-    Raises
-    ------
-    InputError
-        A row has no position, or float64 changes its number.
 
     Examples
     --------

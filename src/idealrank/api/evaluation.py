@@ -56,14 +56,10 @@ __all__ = ["dcg", "evaluate", "ndcg", "read_qrels", "read_run"]
 
 
 def to_qrels(qrels: AnyTable, *, duplicates: QrelsDuplicates = "error", columns: Columns = None, tell: Tell | None = None) -> Qrels:
-    """Judgments from a path, a mapping ``{query: {document: grade}}`` or ``{query: [document, ...]}``, a dataframe, or `Qrels`.
+    """Judgments from a path, a mapping ``{query: {document: grade}}`` or ``{query: [document,
+    ...]}``, a dataframe, or `Qrels`.
 
     A pandas Series of lists by query counts as their mapping.
-
-    Examples
-    --------
-    >>> to_qrels({"q": {"a": 1}}).n_judgments
-    1
     """
     if isinstance(qrels, Qrels):
         return qrels
@@ -78,23 +74,13 @@ def to_qrels(qrels: AnyTable, *, duplicates: QrelsDuplicates = "error", columns:
 
 
 def to_judgments(table: AnyTable, duplicates: QrelsDuplicates, columns: Columns = None) -> Judgments:
-    """Judgments of any kind that are read already, or as `to_qrels` reads them.
-
-    Examples
-    --------
-    >>> to_judgments({"q": {"a": 1}}, "error").n_judgments
-    1
-    """
+    """Judgments of any kind that are read already, or as `to_qrels` reads them."""
     return table if is_judgments(table) else to_qrels(table, duplicates=duplicates, columns=columns)
 
 
 def with_labels(judgments: Judgments, labels_are: LabelKind | None, sampled_negatives: float | None) -> Judgments:
-    """Return judgments with a declared kind of labels, which preferences and several assessors lack.
-
-    Examples
-    --------
-    >>> with_labels(Qrels({"q": {"a": 1}}), "complete", None).labels.kind
-    'complete'
+    """Return judgments with a declared kind of labels, which preferences and several assessors
+    lack.
     """
     if labels_are is None and sampled_negatives is None:
         return judgments
@@ -104,14 +90,10 @@ def with_labels(judgments: Judgments, labels_are: LabelKind | None, sampled_nega
 
 
 def to_run(run: AnyTable, *, name: str | None = None, columns: Columns = None, judgments: AnyTable = None) -> Run:
-    """A run from a path, a mapping ``{query: {document: score}}`` or ``{query: [document, ...]}``, a dataframe, or `Run`.
+    """A run from a path, a mapping ``{query: {document: score}}`` or ``{query: [document, ...]}``,
+    a dataframe, or `Run`.
 
     A file of scores alone takes its queries from the file of `judgments`.
-
-    Examples
-    --------
-    >>> to_run({"q": ["a", "b"]}, name="mine").name
-    'mine'
     """
     if isinstance(run, Run):
         return run
@@ -137,13 +119,6 @@ def to_streamed_run(
     columns: Columns = None,
 ) -> Run:
     """A run that is evaluated in parts, from files or from a query that was not run yet.
-
-    Raises
-    ------
-    InputError
-        It cannot be opened.
-    OptionError
-        It is neither, or parts of the run are to be kept.
 
     Examples
     --------
@@ -187,32 +162,15 @@ def _labels_file(judgments: AnyTable) -> "str | PathLike[str] | None":
 
 
 def unnamed_runs(count: int) -> tuple[str, ...]:
-    """Names for runs that have none.
-
-    Examples
-    --------
-    >>> unnamed_runs(2), unnamed_runs(3)
-    (('A', 'B'), ('run 1', 'run 2', 'run 3'))
-    """
+    """Names for runs that have none."""
     return ("A", "B") if count == 2 else tuple(f"run {number}" for number in range(1, count + 1))
 
 
 def to_runs(
     runs: Iterable[AnyTable], names: Sequence[str] | None = None, *, unnamed: Sequence[str] = (), judgments: AnyTable = None
 ) -> list[Run]:
-    """Runs as `to_run` reads them, with the given names; without names, those that have none get `unnamed`, or `unnamed_runs`.
-
-    Raises
-    ------
-    InputError
-        There is not a name for each run.
-
-    Examples
-    --------
-    >>> [run.name for run in to_runs([{"q": ["a"]}, Run({"q": ["b"]}, name="bm25")])]
-    ['A', 'bm25']
-    >>> [run.name for run in to_runs([{"q": ["a"]}, Run({"q": ["b"]}, name="bm25")], ["old", "new"])]
-    ['old', 'new']
+    """Runs as `to_run` reads them, with the given names; without names, those that have none get
+    `unnamed`, or `unnamed_runs`.
     """
     tables = list(runs)
     refuse_names(names, tables)
@@ -228,12 +186,7 @@ _LAYOUT = ("group", "offsets", "qid", "mask", "padding")
 
 
 def refuse_layout(layout: Mapping[str, Any]) -> None:
-    """Refuse the grouping of arrays for anything else, and arguments that are no grouping.
-
-    Examples
-    --------
-    >>> refuse_layout({})
-    """
+    """Refuse the grouping of arrays for anything else, and arguments that are no grouping."""
     if unknown := next((name for name in layout if name not in _LAYOUT), ""):
         near = {"measures": "measure", "measure": "measures"}.get(unknown, "")
         raise OptionError(f"found no argument {unknown!r}, expected one of the function's", hint=f"did you mean {near}=?" if near else "")
@@ -242,12 +195,7 @@ def refuse_layout(layout: Mapping[str, Any]) -> None:
 
 
 def refuse_names(names: Sequence[str] | None, runs: Sequence[object]) -> None:
-    """Refuse names that are not a different one for each run.
-
-    Examples
-    --------
-    >>> refuse_names(["old", "new"], [{"q": ["a"]}, {"q": ["b"]}])
-    """
+    """Refuse names that are not a different one for each run."""
     if names is not None and (isinstance(names, str) or len(names) != len(runs) or len(set(names)) != len(names)):
         said = repr(names) if isinstance(names, str) else ", ".join(map(repr, names)) or "none"
         raise InputError(f"names: found {said}, expected a different name for each of {len(runs)} runs")
@@ -258,12 +206,8 @@ def _is_paths(value: Any) -> bool:
 
 
 def is_array(value: Any) -> bool:
-    """Return whether this is labels or scores (NumPy arrays, tensors, nested lists of numbers), not a table of ids.
-
-    Examples
-    --------
-    >>> is_array([1, 0]), is_array({"q": {"a": 1}})
-    (True, False)
+    """Return whether this is labels or scores (NumPy arrays, tensors, nested lists of numbers), not
+    a table of ids.
     """
     if is_judgments(value) or isinstance(value, (Run, Mapping, str, PathLike)) or _is_paths(value) or is_frame(value):
         return False
@@ -416,15 +360,8 @@ def evaluate_read(
     threads: int = 0,
     progress: Progress | None = None,
 ) -> Evaluation:
-    """Evaluate a run that is read already, without a warning where the judgments hardly fit it: callers that open files name them.
-
-    See `evaluate` for the parameters; `keep_for` has measures for which hits are kept, too, and `keep_top` is the rank down to which the
-    first documents of every list are.
-
-    Examples
-    --------
-    >>> evaluate_read(Qrels({"q": {"d1": 1}}), Run({"q": ["d2", "d1"]}), "RR").mean()["RR"]
-    0.5
+    """Evaluate a run that is read already, without a warning where the judgments hardly fit it:
+    callers that open files name them.
     """
     return core.evaluate(
         qrels, run, measures, convention, max_documents=max_documents, keep_unjudged=keep_unjudged, keep_for=keep_for, keep_top=keep_top,
@@ -433,12 +370,8 @@ def evaluate_read(
 
 
 def kept_hits(evaluation: Evaluation) -> "JudgedHits | None":
-    """The judged hits that an evaluation kept, as deep as its measures look; None where it kept none.
-
-    Examples
-    --------
-    >>> kept_hits(evaluate({"q": {"d1": 1}}, {"q": ["d1"]}, "RR")) is None
-    True
+    """The judged hits that an evaluation kept, as deep as its measures look; None where it kept
+    none.
     """
     from idealrank.evaluation.judged_hits import hit_depth, hits_of  # noqa: PLC0415  (only stores want them)
 
@@ -446,16 +379,8 @@ def kept_hits(evaluation: Evaluation) -> "JudgedHits | None":
 
 
 def overlap_ranks(measures: Sequence[Measure], convention: Convention) -> int:
-    """Ranks down to which evaluations keep the first documents of every list (`keep_top`), so that `overlaps` reads no run again.
-
-    0 where kept documents do not tell: the convention gives tied documents no order or documents several ranks, takes documents out of
-    lists or rounds scores, or a measure looks below rank 100, where keeping costs as much as reading again.
-
-    Examples
-    --------
-    >>> from idealrank.measures.parse import parse_measures
-    >>> [overlap_ranks(parse_measures(text), Convention.of("standard")) for text in ("nDCG@10", "P@1000")]
-    [100, 0]
+    """Ranks down to which evaluations keep the first documents of every list (`keep_top`), so that
+    `overlaps` reads no run again.
     """
     from idealrank.evaluation.overlap import measures_beside  # noqa: PLC0415
 
@@ -477,19 +402,10 @@ def overlaps(
     threads: int = 0,
     watch: Callable[[str, Callable[[Progress], Any]], Any] = lambda _label, work: work(Progress()),
 ) -> "Iterable[Overlap]":
-    """Compute the overlap of every two runs, or of each and the baseline, at the measures' cutoffs; omit pairs without a common query.
+    """Compute the overlap of every two runs, or of each and the baseline, at the measures' cutoffs;
+    omit pairs without a common query.
 
-    Tied documents are ordered as the convention does, and share a rank where it gives them none. Evaluations of the runs that kept their
-    first documents down to `overlap_ranks` serve in place of the runs: then the work is done where the result is iterated, in any thread.
-    Else it is done at once; `watch` does that of a pair, given its label.
-
-    Examples
-    --------
-    >>> from idealrank.measures.parse import parse_measures
-    >>> runs = [Run({"q": ["x", "y"]}, name="a"), Run({"q": ["y", "x"]}, name="b")]
-    >>> found = list(overlaps(runs, parse_measures("RR@2"), Convention.of("standard")))
-    >>> found[0].mean()["Same@2"], found[0].mean()["overlap@2"]
-    (0.0, 1.0)
+    Tied documents are ordered as the convention does, and share a rank where it gives them none.
     """
     from idealrank.evaluation.overlap import measures_beside  # noqa: PLC0415  (few compare rankings)
 
@@ -538,12 +454,7 @@ def _overlap(
 
 
 def warn_of_doubt(evaluation: Evaluation) -> None:
-    """Warn of judgments and a run that were hardly meant for each other.
-
-    Examples
-    --------
-    >>> warn_of_doubt(evaluate({"q": {"d1": 1}}, {"q": ["d1"]}, "AP"))
-    """
+    """Warn of judgments and a run that were hardly meant for each other."""
     if doubt := evaluation.coverage.doubt(evaluation.name):
         warn(f"{doubt} {VALIDATE}" if evaluation.path else doubt)
 

@@ -87,7 +87,9 @@ class Caller(Protocol):
         ...
 
     def doubt(self, evaluation: Evaluation, baseline: str | None, /) -> None:
-        """Refuse a run, or warn of one, that was hardly meant for the judgments; `baseline` is the path of a baseline."""
+        """Refuse a run, or warn of one, that was hardly meant for the judgments; `baseline` is the
+        path of a baseline.
+        """
         ...
 
     def watch(self, label: str, work: Callable[[Progress], Result], /) -> Result:
@@ -97,43 +99,25 @@ class Caller(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Held:
-    """Outcome of a gate with its notes.
+    """Outcome of a gate with its notes."""
 
-    Attributes
-    ----------
-    gated : Gated
-        The verdict.
-    notes : tuple of str
-        What has changed since the baselines were made, in sentences.
-    qrels : Qrels
-        The judgments.
-    runs : tuple of Run
-        The run, and one that stands for each side before.
-    evaluations : tuple of Evaluation
-        Of these, by everything that the gate looks at.
-    of_queries : OfQueries
-        Weights and clusters.
-    last : BaselineRecord or None
-        What the first line of the last baseline says; None where it is an ordinary run, or does not exist yet.
-    repeats : tuple of Run
-        Further runs of the same engine.
-    unchanged : bool
-        Whether the run has the values of the last accepted one.
-    """
-
-    gated: Gated
-    notes: tuple[str, ...] = ()
-    qrels: Qrels
-    runs: tuple[Run, ...]
-    evaluations: tuple[Evaluation, ...]
-    of_queries: OfQueries
+    gated: Gated  # The verdict
+    notes: tuple[str, ...] = ()  # What has changed since the baselines were made, in sentences
+    qrels: Qrels  # The judgments
+    runs: tuple[Run, ...]  # The run, and one that stands for each side before
+    evaluations: tuple[Evaluation, ...]  # Of these, by everything that the gate looks at
+    of_queries: OfQueries  # Weights and clusters
+    # What the first line of the last baseline says; None where it is an ordinary run, or does not
+    # exist yet
     last: BaselineRecord | None = None
-    repeats: tuple[Run, ...] = ()
-    unchanged: bool = False
+    repeats: tuple[Run, ...] = ()  # Further runs of the same engine
+    unchanged: bool = False  # Whether the run has the values of the last accepted one
 
 
 def acceptance_of(gated: Gated, reason: str, by: str, time: str) -> Acceptance:
-    """Make an acceptance of a closed gate, with the numbers of the first check that did not pass, or else of the first broken contract."""
+    """Make an acceptance of a closed gate, with the numbers of the first check that did not pass,
+    or else of the first broken contract.
+    """
     common = {"reason": reason, "by": by, "time": time, "run": gated.run}
     check = next((one for one in gated.deciding if not one.passed), None)
     if check is not None:
@@ -158,7 +142,9 @@ def acceptance_of(gated: Gated, reason: str, by: str, time: str) -> Acceptance:
 
 
 def _is_look(held: Held) -> bool:
-    """Return whether a gate spends alpha of its series: a strict gate, an unchanged run and a first run spend nothing."""
+    """Return whether a gate spends alpha of its series: a strict gate, an unchanged run and a first
+    run spend nothing.
+    """
     return held.last is not None and not held.unchanged and not held.gated.policy.strict
 
 
@@ -170,46 +156,17 @@ def _series_after(held: Held) -> Series:
 
 @dataclass(frozen=True, kw_only=True)
 class GateJob:
-    """The work of a gate.
+    """The work of a gate."""
 
-    Attributes
-    ----------
-    asked : GateRequest
-        The policy, measures, convention and baselines.
-    caller : Caller
-        Opens files.
-    kept : sequence of Measure
-        Measures for which hits are kept, as `evaluate` does.
-    top : int
-        Ranks down to which the first documents of every list are kept.
-    threads : int
-        0 for one a core.
-    judge : Qrels, optional
-        Grades of a judge, as a second opinion on signs.
-    """
-
-    asked: GateRequest
-    caller: Caller
-    kept: Sequence[Measure] = ()
-    top: int = 0
-    threads: int = 0
-    judge: Qrels | None = None
+    asked: GateRequest  # The policy, measures, convention and baselines
+    caller: Caller  # Opens files
+    kept: Sequence[Measure] = ()  # Measures for which hits are kept, as `evaluate` does
+    top: int = 0  # Ranks down to which the first documents of every list are kept
+    threads: int = 0  # 0 for one a core
+    judge: Qrels | None = None  # Grades of a judge, as a second opinion on signs
 
     def hold(self, *, but_missing: bool = False) -> Held:
-        """Hold the run to its baselines.
-
-        Parameters
-        ----------
-        but_missing : bool
-            Whether the last baseline may be missing.
-
-        Raises
-        ------
-        InputError
-            A file cannot be used.
-        OptionError
-            An option has an invalid value.
-        """
+        """Hold the run to its baselines."""
         asked, caller = self.asked, self.caller
         if asked.queries is not None:
             check_texts(asked.queries)
@@ -260,7 +217,9 @@ class GateJob:
         )  # fmt: skip
 
     def _refuse_another_series(self, opened: Sequence[OpenedBaseline]) -> None:
-        """Refuse a folder for the state of a series where the last baseline has none, or is not the file that the series began with."""
+        """Refuse a folder for the state of a series where the last baseline has none, or is not the
+        file that the series began with.
+        """
         asked = self.asked
         if not asked.series or len(opened) < len(asked.baselines):
             return
@@ -289,7 +248,9 @@ class GateJob:
         return "" if record is None else record.origin
 
     def _last_path(self, *, but_missing: bool) -> list[str]:
-        """Path of the last baseline: the state of the series, where it exists; none if it may be missing and is."""
+        """Path of the last baseline: the state of the series, where it exists; none if it may be
+        missing and is.
+        """
         state, baseline = self.asked.state, self.asked.baselines[-1]
         path = state if Path(state).exists() else baseline
         return [] if but_missing and not Path(path).exists() else [path]
@@ -318,12 +279,8 @@ class GateJob:
         return notes
 
     def hold_to_nothing(self) -> Held:
-        """Measure the run alone, without contracts, to make it the last baseline whatever that was.
-
-        Raises
-        ------
-        InputError
-            A file cannot be used, or the last baseline is an ordinary run.
+        """Measure the run alone, without contracts, to make it the last baseline whatever that
+        was.
         """
         path = self.asked.state
         last = files.read_record(path, self._notes) if Path(path).exists() else None
@@ -365,7 +322,9 @@ class GateJob:
         return f"{path} now holds {name} as the last accepted run: {means}"
 
     def accept(self, held: Held, acceptance: Acceptance) -> str:
-        """Make the run the anchor and the last accepted run although the gate is closed, and record the acceptance."""
+        """Make the run the anchor and the last accepted run although the gate is closed, and record
+        the acceptance.
+        """
         if held.gated.mismatches:
             raise InputError(f"{'; '.join(held.gated.unjoined)}; such a run cannot be accepted as a baseline")
         self.write_baseline(held, _series_after(held).with_acceptance(acceptance))
@@ -377,12 +336,8 @@ class GateJob:
         self._write(self._file_of(held, record, []), record)
 
     def baseline_file(self, held: Held) -> bytes:
-        """Return the run as a baseline file of which it is the anchor; the file is read back and evaluated first.
-
-        Raises
-        ------
-        InputError
-            The run cannot be kept in a file of lines.
+        """Return the run as a baseline file of which it is the anchor; the file is read back and
+        evaluated first.
         """
         return self._file_of(held, self._anchored(held, None), [])
 
@@ -451,7 +406,9 @@ class GateJob:
         return read_contracts(contracts, self._notes) if isinstance(contracts, str) else contracts
 
     def _opened(self, path: str, measures: Sequence[Measure]) -> OpenedBaseline:
-        """A baseline file with its record, whose lists must reach as deep as the measures look; or any run."""
+        """A baseline file with its record, whose lists must reach as deep as the measures look; or
+        any run.
+        """
         try:
             record = files.read_record(path, self._notes)
         except InputError as error:
@@ -509,7 +466,9 @@ class GateJob:
             raise OptionError(f"{self.asked.state}: {error}", switch=error.switch) from None
 
     def _declared(self, sides: Sequence[Opposed], last: MeasuredBaseline | None) -> DeclaredLabels:
-        """Declared facts about the labels; the anchor may be their source, and may be the last accepted run, too."""
+        """Declared facts about the labels; the anchor may be their source, and may be the last
+        accepted run, too.
+        """
         declared = self.asked.declared
         source = declared.labels_from
         if source is None or last is None or last.record is None or source in [side.name for side in sides]:

@@ -18,54 +18,24 @@ from idealrank.measures.parse import parse_measures
 
 @dataclass(frozen=True, kw_only=True)
 class GateRequest:
-    """Measures, baselines and rule of a gate.
+    """Measures, baselines and rule of a gate."""
 
-    Attributes
-    ----------
-    policy : Policy
-        The rule.
-    measures : tuple of Measure
-        The measures that are tested, the primary one first; measures of `also` come last unless named before.
-    also : tuple of Measure
-        Companions that may close the gate.
-    convention : Convention
-        Convention of every value.
-    baselines : tuple of str
-        Paths; the last is the one that may be replaced.
-    contracts : str or tuple of Contract
-        Path of the contracts of single queries, or the contracts; empty for none.
-    query_files : QueryFiles
-        Weights and clusters of the queries.
-    policy_file : str
-        File and table of the project's policy; empty where the project has none.
-    declared : DeclaredLabels
-        What is declared about the labels.
-    series : str
-        Folder that holds the state of the series; empty if the last baseline file holds it.
-    holdout : float
-        Share of the queries that decide nothing, see `held_out_queries`.
-    queries : str or None
-        Path of the texts of queries, which the message shows.
-
-    Examples
-    --------
-    >>> asked = settled({"baselines": ("best.run",), "tolerance": 0.01}, PolicyFile(path="pyproject.toml", alpha=0.1), "no baseline")
-    >>> asked.policy.tolerance, asked.policy.alpha, [str(one) for one in asked.measures], asked.policy_file
-    (0.01, 0.1, ['nDCG@10'], 'pyproject.toml [tool.idealrank.gate]')
-    """
-
-    policy: Policy
+    policy: Policy  # The rule
+    # The measures that are tested, the primary one first; measures of `also` come last unless named
+    # before
     measures: tuple[Measure, ...]
-    also: tuple[Measure, ...]
-    convention: Convention
-    baselines: tuple[str, ...]
+    also: tuple[Measure, ...]  # Companions that may close the gate
+    convention: Convention  # Convention of every value
+    baselines: tuple[str, ...]  # Paths; the last is the one that may be replaced
+    # Path of the contracts of single queries, or the contracts; empty for none
     contracts: str | tuple[Contract, ...]
-    query_files: QueryFiles
-    policy_file: str
-    declared: DeclaredLabels = NOTHING_DECLARED
+    query_files: QueryFiles  # Weights and clusters of the queries
+    policy_file: str  # File and table of the project's policy; empty where the project has none
+    declared: DeclaredLabels = NOTHING_DECLARED  # What is declared about the labels
+    # Folder that holds the state of the series; empty if the last baseline file holds it
     series: str = ""
-    holdout: float = 0.0
-    queries: str | None = None
+    holdout: float = 0.0  # Share of the queries that decide nothing, see `held_out_queries`
+    queries: str | None = None  # Path of the texts of queries, which the message shows
 
     def __post_init__(self) -> None:
         if not 0 <= self.holdout < 1:
@@ -73,7 +43,9 @@ class GateRequest:
 
     @property
     def state(self) -> str:
-        """Path of the file that holds the series: the last baseline, or its namesake in the folder of the series."""
+        """Path of the file that holds the series: the last baseline, or its namesake in the folder
+        of the series.
+        """
         baseline = self.baselines[-1]
         return str(Path(self.series) / Path(baseline).name) if self.series else baseline
 
@@ -94,25 +66,6 @@ def settled(
     """Settle what is asked: what was given, and for the rest the policy of the project.
 
     A given `strict` also wins over the parts of the file that belong to the other rule.
-
-    Parameters
-    ----------
-    given : mapping
-        ``baselines``, ``measures``, ``also``, ``convention``, ``contracts``, ``weights``, ``cluster``, ``queries`` and the parts of
-        a `Policy`; what is missing comes from the file.
-    found : PolicyFile
-        The policy of the project.
-    without_baseline : str
-        Message where there is no baseline.
-    measures_in : callable, optional
-        Reads the file's texts of measures; also gets the place for messages.
-    convention_of : callable, optional
-        Reads the text of a convention.
-
-    Raises
-    ------
-    OptionError
-        An option is wrong, or there is no baseline; with the file where the option comes from there.
     """
     baselines = tuple(given.get("baselines", found.baselines))
     if not baselines:

@@ -27,40 +27,20 @@ _OVERFITTED = 0.05  # level of the message
 
 @dataclass(frozen=True, kw_only=True)
 class OpenedBaseline:
-    """A baseline as it was opened.
+    """A baseline as it was opened."""
 
-    Attributes
-    ----------
-    run : Run
-        The run that it stands for: of a baseline file, the last accepted one.
-    record : BaselineRecord or None
-        First line of a baseline file; None for an ordinary run.
-    others : tuple of Run
-        The other runs that the record names, in its order.
-    """
-
-    run: Run
-    record: BaselineRecord | None = None
-    others: tuple[Run, ...] = ()
+    run: Run  # The run that it stands for: of a baseline file, the last accepted one
+    record: BaselineRecord | None = None  # First line of a baseline file; None for an ordinary run
+    others: tuple[Run, ...] = ()  # The other runs that the record names, in its order
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredBaseline:
-    """Evaluations of an opened baseline.
+    """Evaluations of an opened baseline."""
 
-    Attributes
-    ----------
-    first : Evaluation
-        Of its run.
-    others : tuple of Evaluation
-        Of its other runs.
-    record : BaselineRecord or None
-        As for `OpenedBaseline`.
-    """
-
-    first: Evaluation
-    others: tuple[Evaluation, ...] = ()
-    record: BaselineRecord | None = None
+    first: Evaluation  # Of its run
+    others: tuple[Evaluation, ...] = ()  # Of its other runs
+    record: BaselineRecord | None = None  # As for `OpenedBaseline`
 
     @property
     def kept(self) -> list[tuple[KeptRun, Evaluation]]:
@@ -70,23 +50,7 @@ class MeasuredBaseline:
 
 
 def sides_of(name: str, runs: Sequence[Evaluation], baseline: MeasuredBaseline, *, in_series: bool) -> list[Opposed]:
-    """Sides of the checks against one baseline.
-
-    A baseline file of a series has two: the run against the last accepted commit, and, once the anchor is not the last
-    accepted commit, the mean of the run and of the last accepted commits against the anchor, which shows what many small
-    drops sum up to. A mean of several commits has less of the noise from run to run.
-
-    Parameters
-    ----------
-    name : str
-        Of the baseline.
-    runs : sequence of Evaluation
-        The run and its repeats.
-    baseline : MeasuredBaseline
-        The baseline.
-    in_series : bool
-        Whether the baseline's series decides.
-    """
+    """Sides of the checks against one baseline."""
     if baseline.record is None:
         return [Opposed(now=tuple(runs), before=(baseline.first,), name=name)]
     kept = baseline.kept
@@ -103,7 +67,8 @@ def _of_commits(kept: Iterable[tuple[KeptRun, Evaluation]], commits: Collection[
 
 
 def is_repeated(runs: Sequence[Evaluation], baseline: MeasuredBaseline) -> bool:
-    """Return whether a commit has the values of the last accepted one: nothing changed, so that it is no look of a series.
+    """Return whether a commit has the values of the last accepted one: nothing changed, so that it
+    is no look of a series.
 
     Of repeats, the values are their means by query, as in a check.
     """
@@ -118,23 +83,8 @@ def is_repeated(runs: Sequence[Evaluation], baseline: MeasuredBaseline) -> bool:
 
 
 def refuse_unlike_repeats(runs: Sequence[Evaluation]) -> None:
-    """Refuse repeats that do not answer the same queries: their mean would leave out what one of them lacks.
-
-    Parameters
-    ----------
-    runs : sequence of Evaluation
-        The run and its repeats.
-
-    Raises
-    ------
-    InputError
-        One of them lacks a query that another one answers.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {"q1": {"x": 1}, "q2": {"x": 1}}
-    >>> refuse_unlike_repeats([ir.evaluate(qrels, run, "RR") for run in ({"q1": ["x"]}, {"q1": ["y", "x"]})])
+    """Refuse repeats that do not answer the same queries: their mean would leave out what one of
+    them lacks.
     """
     missing = [set(one.coverage.missing_queries) for one in runs]
     everywhere = set.intersection(*missing)
@@ -148,13 +98,7 @@ def refuse_unlike_repeats(runs: Sequence[Evaluation]) -> None:
 
 
 def without_held_out(contracts: Iterable[Contract], held_out: Collection[str]) -> tuple[list[Contract], list[str]]:
-    """Leave out contracts of held-out queries, which decide nothing, and say so in a note.
-
-    Examples
-    --------
-    >>> without_held_out([Contract(query="q1"), Contract(query="q2")], {"q2"})[1]
-    ['contracts of held-out queries are not looked at: q2']
-    """
+    """Leave out contracts of held-out queries, which decide nothing, and say so in a note."""
     listed = list(contracts)
     left = [contract for contract in listed if contract.query not in held_out]
     out = list(dict.fromkeys(contract.query for contract in listed if contract.query in held_out))
@@ -164,7 +108,9 @@ def without_held_out(contracts: Iterable[Contract], held_out: Collection[str]) -
 
 
 def leading_run_note(gated: Gated, sides: Sequence[Opposed], *, by_judge: bool) -> list[str]:
-    """Say which run of a side the judge and the labels that are asked for look at, where sides have several."""
+    """Say which run of a side the judge and the labels that are asked for look at, where sides have
+    several.
+    """
     several = any(len(side.now) > 1 or len(side.before) > 1 for side in sides)
     asked = by_judge or not all(check.carried for check in gated.checks)
     if not (several and asked):
@@ -174,19 +120,7 @@ def leading_run_note(gated: Gated, sides: Sequence[Opposed], *, by_judge: bool) 
 
 
 def next_record(record: BaselineRecord, before: BaselineRecord, repeats: int, series: Series) -> tuple[BaselineRecord, list[int]]:
-    """Record of a file after one more commit, and the places of the runs that stay.
-
-    Parameters
-    ----------
-    record : BaselineRecord
-        Of the new run alone.
-    before : BaselineRecord
-        Of the file as it is.
-    repeats : int
-        Further runs of the new commit.
-    series : Series
-        State after the look.
-    """
+    """Record of a file after one more commit, and the places of the runs that stay."""
     commit = before.kept[0].commit + 1
     accepted = sorted({one.commit for one in before.kept} - {0}, reverse=True)[: WINDOW - 2]
     stays = [place for place, one in enumerate(before.kept) if one.commit in accepted or one.is_anchor]
@@ -215,20 +149,7 @@ def noise_note(measure: Measure, runs: Sequence[Sequence[Evaluation]]) -> list[s
 
 
 def held_out_queries(queries: Iterable[str], share: float) -> frozenset[str]:
-    """Queries that are held out: by a hash of their ids, so that a query stays where it is.
-
-    Parameters
-    ----------
-    queries : iterable of str
-        Ids.
-    share : float
-        Share of them, in [0, 1).
-
-    Examples
-    --------
-    >>> len(held_out_queries(map(str, range(1000)), 0.2)) in range(160, 240), held_out_queries("abc", 0.0)
-    (True, frozenset())
-    """
+    """Queries that are held out: by a hash of their ids, so that a query stays where it is."""
 
     def place(query: str) -> float:
         return int.from_bytes(hashlib.sha256(query.encode("utf-8", "surrogateescape")).digest()[:4], "big") / _SPACE
@@ -243,22 +164,10 @@ def overfitting_note(
     held_out: Collection[str],
     of_queries: OfQueries,
 ) -> list[str]:
-    """Compare the gain since the anchor on the queries of the gate with that on held-out queries.
+    """Compare the gain since the anchor on the queries of the gate with that on held-out
+    queries.
 
-    Every run that a gate lets pass was chosen on its queries. If it gained more there than on queries that chose nothing,
-    by Welch's t test at level 0.05, the set of queries is overfitted. Means have the weights of the gate, and clusters
-    count as units. A cluster with queries on both sides makes the test rather too careful.
-
-    Parameters
-    ----------
-    measure : Measure
-        The primary measure.
-    runs, anchor : sequence of Evaluation
-        The run with its repeats, and the anchor with its own; averaged by query.
-    held_out : collection of str
-        Queries that decide nothing.
-    of_queries : OfQueries
-        Weights and clusters.
+    Every run that a gate lets pass was chosen on its queries.
     """
     queries = queries_of([*runs, *anchor])
     now, before = (mean_table([QueryTable.of(one, [measure], queries) for one in side]) for side in (runs, anchor))

@@ -68,25 +68,7 @@ def evaluate_once(
 
 
 def require_unopened(evaluation: Evaluation, store: "str | Path", again: str = "") -> None:
-    """Refuse a test set that was opened before, unless there is a reason.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        Of any run on the test set, which is known by its judgments.
-    store, again
-        As for `evaluate_once`.
-
-    Raises
-    ------
-    InputError
-        The test set was opened before, and `again` is empty.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> require_unopened(evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR"), tempfile.mkdtemp())
-    """
+    """Refuse a test set that was opened before, unless there is a reason."""
     with Store.open(store) as kept:
         earlier = kept.entries(kind="evaluation", tag=_tag(evaluation))
     if earlier and not again:
@@ -99,18 +81,7 @@ def require_unopened(evaluation: Evaluation, store: "str | Path", again: str = "
 
 
 def keep_opened(evaluation: Evaluation, store: "str | Path", again: str = "") -> None:
-    """Keep the evaluation of a test set, so that the next one is refused.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder, found = tempfile.mkdtemp(), evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR", name="final")
-    >>> keep_opened(found, folder)
-    >>> require_unopened(found, folder)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ...
-    idealrank.errors.InputError: the test set was opened before, by 'final' on ...
-    """
+    """Keep the evaluation of a test set, so that the next one is refused."""
     notes = (f"opened again: {again}",) if again else ()
     with Store.open(store) as kept:
         kept.add(evaluation, record=Record(tags=(_tag(evaluation), "test-set"), notes=notes))

@@ -18,84 +18,27 @@ from idealrank.judging.judges import refuse_few_annotators
 
 
 def read_labels(source: "AnyTable | Mapping[str, AnyTable]", *, tell: Tell | None = None) -> LabelTable:
-    """Read the grades of several raters, joined by query and document.
-
-    Parameters
-    ----------
-    source : path, or mapping of str to path, mapping, dataframe or Qrels
-        One file with several assessors (lines ``QUERY ASSESSOR DOCUMENT GRADE``, or Quepid's export of a book); or judgments by the name
-        of their rater.
-    tell : callable, optional
-        Callback for messages about the files, such as the number of blank ratings.
-
-    Examples
-    --------
-    >>> read_labels({"ann": {"q": {"a": 1}}, "ben": {"q": {"a": 2}}}).grades.tolist()
-    [[1.0, 2.0]]
-    """
+    """Read the grades of several raters, joined by query and document."""
     if isinstance(source, Mapping):
         return LabelTable.of({name: to_qrels(one, tell=tell) for name, one in source.items()})
     return LabelTable.of(read_assessors(source, tell=tell))
 
 
 def read_annotators(path: str, *, tell: Tell | None = None) -> LabelTable:
-    r"""Read the grades of the people for the alternative annotator test, from one file.
-
-    Parameters
-    ----------
-    path : str
-        The file, as for `read_labels`.
-    tell : callable, optional
-        Callback for messages about the file.
-
-    Raises
-    ------
-    InputError
-        There are fewer than three people.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "people.txt")
-    >>> _ = path.write_text("q ann a 1\nq ben a 1\nq cai a 0\n")
-    >>> read_annotators(str(path)).raters
-    ('ann', 'ben', 'cai')
-    """
+    r"""Read the grades of the people for the alternative annotator test, from one file."""
     table = read_labels(path, tell=tell)
     refuse_few_annotators(path, table)
     return table
 
 
 def queries_of_run(run: Run) -> set[str]:
-    """Ids of the queries that a run answers.
-
-    Examples
-    --------
-    >>> queries_of_run(Run({"q": ["a"]}))
-    {'q'}
-    """
+    """Ids of the queries that a run answers."""
     return {decode_id(query) for query in run.in_memory().source.query_ids()}  # type: ignore[union-attr]
 
 
 def combined_grades(ratings: npt.ArrayLike, how: Literal["median", "mean", "majority"] = "median") -> FloatArray:
-    """Combine the grades that several raters, or repeated questions to one judge, gave to each unit.
-
-    Parameters
-    ----------
-    ratings : array, shape (units, raters)
-        Grades; NaN where there is none, at least one a unit.
-    how : {"median", "mean", "majority"}
-        Of two grades in the middle, and of two with the most votes, the lower.
-
-    Returns
-    -------
-    float64 array, shape (units,)
-        A grade for each unit.
-
-    Examples
-    --------
-    >>> combined_grades([[0, 3], [2, float("nan")]]), combined_grades([[0, 3]], "mean")
-    (array([0., 2.]), array([1.5]))
+    """Combine the grades that several raters, or repeated questions to one judge, gave to each
+    unit.
     """
     if how == "mean":
         return np.asarray(np.nanmean(np.asarray(ratings, np.float64), axis=1))
@@ -105,30 +48,7 @@ def combined_grades(ratings: npt.ArrayLike, how: Literal["median", "mean", "majo
 def check_judges(
     human: AnyTable, judges: Mapping[str, AnyTable], runs: "Mapping[str, AnyTable] | None" = None, **options: Any
 ) -> list[JudgeCheck]:
-    """Hold several judges against one human.
-
-    Parameters
-    ----------
-    human : path, mapping, dataframe or Qrels
-        Judgments of the human.
-    judges : mapping of str to path, mapping, dataframe or Qrels
-        Judgments by name of the judge.
-    runs : mapping of str to path, mapping, dataframe or Run, optional
-        Systems by name.
-    **options
-        As for `judging.check_judge`.
-
-    Raises
-    ------
-    InputError
-        There is no judge.
-
-    Examples
-    --------
-    >>> human = {"p": {"a": 1, "b": 0}, "q": {"a": 1, "b": 0}}
-    >>> [one.name for one in check_judges(human, {"model": human, "other": {"p": {"a": 1}, "q": {"b": 0}}})]
-    ['model', 'other']
-    """
+    """Hold several judges against one human."""
     if not judges:
         raise InputError("judges: found none, expected at least one")
     reference = to_qrels(human)

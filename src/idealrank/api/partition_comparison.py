@@ -16,25 +16,11 @@ from idealrank.measures.parse import MeasureLike
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonPlan:
-    """Plan of a comparison in parts, as it is sent to workers.
+    """Plan of a comparison in parts, as it is sent to workers."""
 
-    Attributes
-    ----------
-    plan : PartitionPlan
-        Measures and convention; its name is that of run b.
-    name_a : str
-        Name of run a.
-    n_draws, seed : int
-        As for `ComparisonSums.of`.
-
-    Examples
-    --------
-    >>> ComparisonPlan.of("RR").names
-    ('a', 'b')
-    """
-
-    plan: PartitionPlan
-    name_a: str
+    plan: PartitionPlan  # Measures and convention; its name is that of run b
+    name_a: str  # Name of run a
+    # n_draws, seed: As for `ComparisonSums.of`
     n_draws: int
     seed: int
 
@@ -43,13 +29,7 @@ class ComparisonPlan:
         cls, measures: "MeasureLike | Iterable[MeasureLike] | None", convention: "Convention | str" = "standard",
         names: tuple[str, str] = ("a", "b"), max_documents: int | None = None, n_draws: int = 10_000, seed: int = 0,
     ) -> "ComparisonPlan":  # fmt: skip
-        """Plan a comparison.
-
-        Raises
-        ------
-        OptionError
-            As for `PartitionPlan.of`.
-        """
+        """Plan a comparison."""
         return cls(plan=PartitionPlan.of(measures, convention, names[1], max_documents), name_a=names[0], n_draws=n_draws, seed=seed)
 
     @property
@@ -59,39 +39,17 @@ class ComparisonPlan:
 
 
 def compare_rows(table: Any, plan: ComparisonPlan) -> ComparisonSums:
-    """Sum the differences of the queries of an Arrow table, which has every row of each.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        As for `evaluate_rows`, with rows of run a as kind 2, and of run b as kind 1.
-    plan : ComparisonPlan
-        Measures, convention and draws.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> rows = {"query": ["q"] * 5, "document": ["x", "x", "y", "x", "y"], "value": [1.0, 0.1, 0.9, 0.8, 0.2], "kind": [0, 2, 2, 1, 1]}
-    >>> compare_rows(pyarrow.table(rows), ComparisonPlan.of("RR")).sums[0].difference
-    0.5
-    """
+    """Sum the differences of the queries of an Arrow table, which has every row of each."""
     sides = [(KINDS["run"], plan.plan), (BASELINE, replace(plan.plan, name=plan.name_a))]
     b, a = (evaluate_rows(table, side, kind=kind) for kind, side in sides)
     return ComparisonSums.of(a, b, plan.plan.measures, n_draws=plan.n_draws, seed=plan.seed)
 
 
 def compared_batches(batches: Iterable[Any], plan: ComparisonPlan, judgments: Any = None) -> Iterator[Any]:
-    """Sum the differences of record batches that are sorted by query: one row for all of them, or none without rows.
+    """Sum the differences of record batches that are sorted by query: one row for all of them, or
+    none without rows.
 
-    Columns: numbers (JSON), draws (bytes). An error of the input is a row, too. `judgments` as for `evaluated_batches`.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> rows = {"query": ["q"] * 3, "document": ["x", "x", "x"], "value": [1.0, 0.1, 0.9], "kind": [0, 2, 1]}
-    >>> found = list(compared_batches([pyarrow.record_batch(rows)], ComparisonPlan.of("RR")))
-    >>> comparison_of(pyarrow.Table.from_batches(found), ComparisonPlan.of("RR")).sums[0].n
-    1
+    Columns: numbers (JSON), draws (bytes). An error of the input is a row, too.
     """
     sums: ComparisonSums | None = None
     try:
@@ -118,12 +76,8 @@ def _batch(numbers: str, draws: bytes) -> Any:
 
 
 def added_batches(batches: Iterable[Any], plan: ComparisonPlan) -> Iterator[Any]:
-    """Add the sums of some partitions on a worker, so that few come back to the driver; one row, or none.
-
-    Examples
-    --------
-    >>> list(added_batches([], ComparisonPlan.of("RR")))
-    []
+    """Add the sums of some partitions on a worker, so that few come back to the driver; one row, or
+    none.
     """
     pyarrow = import_module("pyarrow")
     sums: ComparisonSums | None = None
@@ -141,21 +95,7 @@ def added_batches(batches: Iterable[Any], plan: ComparisonPlan) -> Iterator[Any]
 
 
 def comparison_of(table: Any, plan: ComparisonPlan) -> ComparisonSums:
-    """The comparison of all partitions, from the rows of `compared_batches` in any order.
-
-    Raises
-    ------
-    InputError
-        A partition refused its input, or there are no rows.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> comparison_of(pyarrow.table({"numbers": ['{"error": "no"}'], "draws": [b""]}), ComparisonPlan.of("RR"))
-    Traceback (most recent call last):
-        ...
-    idealrank.errors.InputError: no
-    """
+    """The comparison of all partitions, from the rows of `compared_batches` in any order."""
     numbers = [json.loads(text) for text in table.column("numbers").to_pylist()]
     if errors := sorted(one["error"] for one in numbers if "error" in one):
         raise InputError(errors[0])

@@ -55,29 +55,12 @@ _CHOSEN = Chosen("query", "document", "value")
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionPlan:
-    """Measures and convention of an evaluation in parts, as they are sent to workers.
+    """Measures and convention of an evaluation in parts, as they are sent to workers."""
 
-    Attributes
-    ----------
-    measures : tuple of Measure
-        Measures that look at one query at a time.
-    convention : Convention
-        Convention of every part.
-    name : str
-        Name of the run.
-    max_documents : int or None
-        As for `evaluate`.
-
-    Examples
-    --------
-    >>> PartitionPlan.of("nDCG@10").needs_order, PartitionPlan.of("nDCG@10", "standard,ties=input").needs_order
-    (False, True)
-    """
-
-    measures: tuple[Measure, ...]
-    convention: Convention
-    name: str = "run"
-    max_documents: int | None = None
+    measures: tuple[Measure, ...]  # Measures that look at one query at a time
+    convention: Convention  # Convention of every part
+    name: str = "run"  # Name of the run
+    max_documents: int | None = None  # As for `evaluate`
 
     @classmethod
     def of(
@@ -87,13 +70,7 @@ class PartitionPlan:
         name: str = "run",
         max_documents: int | None = None,
     ) -> "PartitionPlan":
-        """PartitionPlan an evaluation.
-
-        Raises
-        ------
-        OptionError
-            A measure or the convention is unknown, or a measure has text values or needs more than grades.
-        """
+        """PartitionPlan an evaluation."""
         asked = parse_measures(default_measures() if measures is None else measures)
         for measure in asked:
             measure.check_tables(())
@@ -108,38 +85,18 @@ class PartitionPlan:
 
 
 def needs_order(convention: Convention) -> bool:
-    """Return whether values under a convention depend on the order of rows.
-
-    Examples
-    --------
-    >>> needs_order(Convention.of("standard")), needs_order(Convention.of("standard,ties=input"))
-    (False, True)
-    """
+    """Return whether values under a convention depend on the order of rows."""
     return convention.alignment.ties == "input" or convention.alignment.duplicates in ("first", "last")
 
 
 def needs_order_of(kind: Table, convention: Convention) -> bool:
-    """Return whether values depend on the order of these rows.
-
-    Examples
-    --------
-    >>> needs_order_of("qrels", Convention.of("standard,ties=input")), needs_order_of("run", Convention.of("standard,ties=input"))
-    (False, True)
-    """
+    """Return whether values depend on the order of these rows."""
     return convention.alignment.duplicates in ("first", "last") or (kind == "run" and convention.alignment.ties == "input")
 
 
 def refuse_order(kind: Table, convention: Convention, order: str | None) -> None:
-    """Refuse a table of an engine without a column that tells the order of its rows, where values depend on that.
-
-    Raises
-    ------
-    OptionError
-        The convention depends on the order of these rows, and no column tells it.
-
-    Examples
-    --------
-    >>> refuse_order("run", Convention.of("standard,ties=input"), "rank")
+    """Refuse a table of an engine without a column that tells the order of its rows, where values
+    depend on that.
     """
     if order is None and needs_order_of(kind, convention):
         alignment = convention.alignment
@@ -153,29 +110,7 @@ def refuse_order(kind: Table, convention: Convention, order: str | None) -> None
 
 
 def evaluate_rows(table: Any, plan: PartitionPlan, *, kind: int = KINDS["run"]) -> Evaluation:
-    """Evaluate the queries of an Arrow table, which has every row of each.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        Columns query and document (text or bytes), value (a number) and kind (0: judgments, 1: results), in any order of rows.
-    plan : PartitionPlan
-        Measures and convention.
-    kind : int
-        Kind of the results, of a table with several runs.
-
-    Raises
-    ------
-    InputError
-        A value is missing or not a number, or a document is judged twice and the convention refuses that.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> rows = {"query": ["q", "q", "q"], "document": ["a", "b", "a"], "value": [1.0, 0.9, 0.4], "kind": [0, 1, 1]}
-    >>> evaluate_rows(pyarrow.table(rows), PartitionPlan.of("RR")).mean()
-    {'RR': 0.5}
-    """
+    """Evaluate the queries of an Arrow table, which has every row of each."""
     if refused := sorted(
         table.filter(import_module("pyarrow.compute").equal(table.column("kind"), REFUSED)).column("document").to_pylist()
     ):
@@ -214,26 +149,8 @@ def _refuse_missing(part: Any, kind: Table) -> None:
 
 
 def whole_queries(batches: Iterable[Any], block: int = _BLOCK) -> Iterator[Any]:
-    """Cut record batches that are sorted by query into tables of whole queries: the last query of a table waits for the next batch.
-
-    Parameters
-    ----------
-    batches : iterable of pyarrow.RecordBatch
-        Sorted by the column query; a query may go on in later batches.
-    block : int
-        Rows from which a table is handed on.
-
-    Raises
-    ------
-    InputError
-        A query comes back after its table was handed on.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> batches = [pyarrow.record_batch({"query": names}) for names in (["a", "b"], [], ["b", "c"])]
-    >>> [table.column("query").to_pylist() for table in whole_queries(batches, 1)]
-    [['a'], ['b', 'b'], ['c']]
+    """Cut record batches that are sorted by query into tables of whole queries: the last query of a
+    table waits for the next batch.
     """
     pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
     waiting: list[Any] = []
@@ -263,20 +180,8 @@ def whole_queries(batches: Iterable[Any], block: int = _BLOCK) -> Iterator[Any]:
 
 
 def judged_tables(tables: Iterable[Any], judgments: Any) -> Iterator[Any]:
-    """Add to tables of results the judgments of their queries; without judgments, the tables as they are.
-
-    Parameters
-    ----------
-    tables : iterable of pyarrow.Table
-        Tables of whole queries.
-    judgments : pyarrow.Table or None
-        All judgments, with the columns of `ROWS`.
-
-    Examples
-    --------
-    >>> judgments = local_rows({"p": {"a": 1}, "q": {"a": 1}}, "qrels")
-    >>> [table.column("query").to_pylist() for table in judged_tables([local_rows({"q": ["b"]}, "run")], judgments)]
-    [[b'q', b'q']]
+    """Add to tables of results the judgments of their queries; without judgments, the tables as
+    they are.
     """
     pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
     for table in tables:
@@ -289,19 +194,10 @@ def judged_tables(tables: Iterable[Any], judgments: Any) -> Iterator[Any]:
 
 
 def evaluated_batches(batches: Iterable[Any], plan: PartitionPlan, judgments: Any = None) -> Iterator[Any]:
-    """Evaluate record batches that are sorted by query; yield a record batch of values for each table of whole queries.
+    """Evaluate record batches that are sorted by query; yield a record batch of values for each
+    table of whole queries.
 
-    Columns: query (bytes), values and scored (a list over the measures), counts (JSON). The last row of a batch has the counts alone. An
-    error of the input is such a row, too, so that no engine tries the partition again. `judgments` is the table of all judgments where
-    the batches hold results alone; then `evaluation_of` needs it, too.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> rows = pyarrow.record_batch({"query": ["q", "q"], "document": ["a", "a"], "value": [1.0, 0.4], "kind": [0, 1]})
-    >>> found = evaluated_batches([rows], PartitionPlan.of("RR"))
-    >>> evaluation_of(pyarrow.Table.from_batches(found), PartitionPlan.of("RR")).mean()
-    {'RR': 1.0}
+    Columns: query (bytes), values and scored (a list over the measures), counts (JSON).
     """
     try:
         for table in judged_tables(whole_queries(batches), judgments):
@@ -325,13 +221,7 @@ def _encoded(part: Evaluation, table: Any) -> Any:
 
 
 def result_schema() -> Any:
-    """Schema of the batches that `evaluated_batches` yields.
-
-    Examples
-    --------
-    >>> result_schema().names
-    ['query', 'values', 'scored', 'counts']
-    """
+    """Schema of the batches that `evaluated_batches` yields."""
     pyarrow = import_module("pyarrow")
     types = (pyarrow.binary(), pyarrow.list_(pyarrow.float64()), pyarrow.list_(pyarrow.bool_()), pyarrow.string())
     return pyarrow.schema(list(zip(("query", "values", "scored", "counts"), types, strict=True)))
@@ -344,14 +234,10 @@ def _batch(queries: list[Any], values: list[Any], scored: list[Any], counts: lis
 
 
 def evaluation_of(table: Any, plan: PartitionPlan, judgments: Any = None) -> Evaluation:
-    """The evaluation of all partitions, from the rows of `evaluated_batches` in any order; queries sorted by id.
+    """The evaluation of all partitions, from the rows of `evaluated_batches` in any order; queries
+    sorted by id.
 
     With `judgments`, queries without results are evaluated here: no partition has them.
-
-    Raises
-    ------
-    InputError
-        A partition refused its input, or a query came back from two partitions.
 
     Examples
     --------
@@ -413,15 +299,10 @@ def _of_other_queries(judgments: Any, known: set[bytes]) -> Any:
 
 
 def finished(parts: Sequence[Evaluation]) -> Evaluation:
-    """Merge parts, sort the queries by id, and warn as `evaluate` does, except of runs that do not fit the judgments.
+    """Merge parts, sort the queries by id, and warn as `evaluate` does, except of runs that do not
+    fit the judgments.
 
     The command line names their files in that warning; `warn_of_doubt` gives it in Python.
-
-    Examples
-    --------
-    >>> from idealrank.api.evaluation import evaluate
-    >>> finished([evaluate({q: {"a": 1}}, {q: ["a"]}, "RR") for q in ("q2", "q1")]).queries
-    ['q1', 'q2']
     """
     left = list(parts)
     while len(left) > 1:  # in pairs, so that every value is copied a few times only
@@ -431,12 +312,8 @@ def finished(parts: Sequence[Evaluation]) -> Evaluation:
 
 
 def local_rows(table: Any, kind: Table) -> Any:
-    """Judgments or a run that this process holds, or reads as `evaluate` does, as an Arrow table of `ROWS` and position.
-
-    Examples
-    --------
-    >>> local_rows({"q": {"a": 1}}, "qrels").to_pylist()
-    [{'query': b'q', 'document': b'a', 'value': 1.0, 'kind': 0, 'position': 0}]
+    """Judgments or a run that this process holds, or reads as `evaluate` does, as an Arrow table of
+    `ROWS` and position.
     """
     pyarrow = import_module("pyarrow")
     read: Qrels | Run = to_qrels(table) if kind == "qrels" else to_run(table)
@@ -445,13 +322,8 @@ def local_rows(table: Any, kind: Table) -> Any:
 
 
 def table_rows(source: Any, kind: Table, pyarrow: Any) -> Any:
-    """A table of the kernel as an Arrow table of `ROWS` and position; a part at a time goes through Python.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> table_rows(to_qrels({"q": {"a": 1}}).table, "qrels", pyarrow).num_rows
-    1
+    """A table of the kernel as an Arrow table of `ROWS` and position; a part at a time goes through
+    Python.
     """
     names = pyarrow.array(source.query_ids(), pyarrow.binary())
     codes = np.repeat(np.arange(source.n_queries, dtype=np.int32), np.diff(source.offsets))
@@ -465,29 +337,7 @@ def table_rows(source: Any, kind: Table, pyarrow: Any) -> Any:
 
 
 def parsed_lines(batches: Iterable[Any], kind: Table, path: str) -> Iterator[Any]:
-    """Parse lines of TREC text by the kernel, where an engine has them.
-
-    Parameters
-    ----------
-    batches : iterable of pyarrow.RecordBatch
-        One column of lines, as text or bytes, without their ends.
-    kind : {"qrels", "run"}
-        What they are.
-    path : str
-        Of the files, for messages.
-
-    Yields
-    ------
-    pyarrow.RecordBatch
-        Columns query, document (bytes), grade or score, and `PROBLEM` (text): a line that cannot be used is a row with nothing else.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> lines = pyarrow.record_batch({"value": ["q1 Q0 d1 1 2.5 tag", "q1 Q0 d2 2 1.5 tag"]})
-    >>> [batch.column("document").to_pylist() for batch in parsed_lines([lines], "run", "a.run")]
-    [[b'd1', b'd2']]
-    """
+    """Parse lines of TREC text by the kernel, where an engine has them."""
     waiting: list[Any] = []
     size = 0
     for batch in batches:

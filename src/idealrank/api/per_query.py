@@ -21,14 +21,7 @@ QueryValues: TypeAlias = Any
 
 
 def slices_of(given: QueryValues) -> "Mapping[str, Any] | None":
-    """Slices by query; ``traffic:PATH`` makes head, torso and tail of a file of traffic.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> slices_of(pandas.DataFrame({"query": [7], "category": ["news"]})), slices_of({7: "news"})
-    ({'7': ('news',)}, {'7': 'news'})
-    """
+    """Slices by query; ``traffic:PATH`` makes head, torso and tail of a file of traffic."""
     return _held(given, "slices", lambda path: QueryFiles(slices_text=path).read().categories, read_categories)
 
 
@@ -40,14 +33,8 @@ def slice_means(
     weights: QueryValues = None,
     clusters: QueryValues = None,
 ) -> "SliceMeans":
-    """Means on slices of anything that `slices_of` takes, and weights and clusters likewise; the function of `Evaluation.by`.
-
-    Examples
-    --------
-    >>> import idealrank as ir, pandas
-    >>> one = ir.evaluate({7: {"x": 1}}, {7: ["x"]}, "RR")
-    >>> slice_means(one, pandas.DataFrame({"user": [7], "segment": ["new"]})).queries
-    {'new': 1}
+    """Means on slices of anything that `slices_of` takes, and weights and clusters likewise; the
+    function of `Evaluation.by`.
     """
     from idealrank.analysis.comparison.slice_means import slice_means as means_on_slices  # noqa: PLC0415  (few commands have slices)
 
@@ -59,21 +46,7 @@ def slice_means(
 
 
 def refuse_unweighted(measures: Iterable[Measure]) -> None:
-    """Refuse measures whose aggregate has no weights.
-
-    Raises
-    ------
-    OptionError
-        A measure is a sum, a geometric mean or a text.
-
-    Examples
-    --------
-    >>> from idealrank.measures.parse import parse_measures
-    >>> refuse_unweighted(parse_measures(["nDCG@10", "RR"]))
-    >>> refuse_unweighted(parse_measures(["RR", "NumRet"]))
-    Traceback (most recent call last):
-    idealrank.errors.OptionError: NumRet: found a sum over queries with weights of queries, expected measures that are averaged
-    """
+    """Refuse measures whose aggregate has no weights."""
     words = {"sum": "a sum over queries", "geometric": "a geometric mean", "text": "a text"}
     for measure in measures:
         if measure.aggregate != "mean":
@@ -85,16 +58,8 @@ def interval_cautions(
     weights: Mapping[str, float] | None = None,
     clusters: Mapping[str, object] | None = None,
 ) -> tuple[str, ...]:
-    """Describe what limits the intervals of these evaluations under weights of queries, each once.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {query: {"x": 1} for query in "abcdefghi"}
-    >>> one = ir.evaluate(qrels, {query: ["x"] for query in qrels}, "RR")
-    >>> weights = {query: 9 if query == "a" else 1 for query in qrels}
-    >>> interval_cautions([one, one], weights)[0].partition(";")[0]
-    'weights: 9 queries count as much as 3.2 of equal weight'
+    """Describe what limits the intervals of these evaluations under weights of queries, each
+    once.
     """
     from idealrank.analysis.comparison.query_table import (  # noqa: PLC0415  (SciPy, for those who ask)
         design_by_query,
@@ -106,24 +71,12 @@ def interval_cautions(
 
 
 def weights_of(given: QueryValues) -> "Mapping[str, float] | None":
-    """Weights by query.
-
-    Examples
-    --------
-    >>> weights_of({7: 2.5})
-    {'7': 2.5}
-    """
+    """Weights by query."""
     return _held(given, "weights", _weights, _weights)
 
 
 def clusters_of(given: QueryValues) -> "Mapping[str, object] | None":
-    """Clusters by query.
-
-    Examples
-    --------
-    >>> clusters_of({7: "ann"})
-    {'7': 'ann'}
-    """
+    """Clusters by query."""
     return _held(given, "clusters", read_clusters, read_clusters)
 
 

@@ -71,7 +71,9 @@ def split_difference(
 
 
 def judgments_source(qrels: AnyTable) -> JudgmentsSource:
-    """Judgments, or what reads them under each policy for documents judged twice: a function, or one made for a path."""
+    """Judgments, or what reads them under each policy for documents judged twice: a function, or
+    one made for a path.
+    """
     if isinstance(qrels, (str, PathLike)):
         return lambda policy: to_qrels(qrels, duplicates=policy)
     return qrels if isfunction(qrels) else to_qrels(qrels)

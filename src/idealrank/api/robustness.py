@@ -156,7 +156,9 @@ def robust(
 
 
 def _examined(qrels: AnyTable, runs: Sequence[Run], measure: MeasureLike, convention: "Convention | str") -> "Judgments | JudgmentsSource":
-    """Judgments, or a function that reads them; warn once of odd data, for the comparison asked for, not for each variant."""
+    """Judgments, or a function that reads them; warn once of odd data, for the comparison asked
+    for, not for each variant.
+    """
     source = qrels if is_judgments(qrels) else judgments_source(qrels)
     source = cache(source) if callable(source) else source
     for run in runs:
@@ -178,13 +180,7 @@ def robust_read(
     progress: Tell | None = None,
     **way: Any,
 ) -> Robustness:
-    """`robust` for judgments and runs that are read already, without warnings of odd data; `way` has the fields of a `VariantTest`.
-
-    Examples
-    --------
-    >>> from idealrank import Qrels
-    >>> qrels, runs = Qrels({"q": {"x": 1}}), [Run({"q": ranking}) for ranking in (["x", "y"], ["y", "x"])]
-    >>> robust_read(qrels, *runs, "RR", "standard", variants=["ties"], test="sign").reference.row.difference
-    -0.5
+    """`robust` for judgments and runs that are read already, without warnings of odd data; `way`
+    has the fields of a `VariantTest`.
     """
     return robust_runs(qrels, run_a, run_b, measure, convention, variants=variants, pairs=pairs, way=VariantTest(**way), tell=progress)

@@ -14,51 +14,18 @@ _SEED = 1  # the same round gives the same answer
 
 @dataclass(frozen=True)
 class RoundDrop:
-    """Difference of a round from its baseline in one group of queries.
+    """Difference of a round from its baseline in one group of queries."""
 
-    Attributes
-    ----------
-    difference : float
-        Mean of value less baseline.
-    high : float
-        Upper end of its one-sided interval, simultaneous over the groups.
-    p : float
-        p value of a drop beyond the tolerance, corrected over the groups.
-
-    Examples
-    --------
-    >>> RoundDrop(-0.1, -0.05, 0.001).high < 0
-    True
-    """
-
-    difference: float
-    high: float
-    p: float
+    difference: float  # Mean of value less baseline
+    high: float  # Upper end of its one-sided interval, simultaneous over the groups
+    p: float  # p value of a drop beyond the tolerance, corrected over the groups
 
 
 def round_drops(
     differences: npt.ArrayLike, groups: Mapping[str, Sequence[int]], *, tolerance: float = 0.0, level: float = 0.99
 ) -> dict[str, RoundDrop]:
-    """Test whether a round dropped below its baseline by more than a tolerance, in each of several groups of queries.
-
-    Signs of the differences are flipped, and the groups are corrected together by their largest statistic (max-T).
-
-    Parameters
-    ----------
-    differences : array_like, shape (queries,)
-        Value less baseline of each query.
-    groups : mapping of str to sequence of int
-        Places of the queries of each group; empty groups are left out.
-    tolerance : float
-        Drop of the mean that is none.
-    level : float
-        Simultaneous confidence level.
-
-    Examples
-    --------
-    >>> found = round_drops([-0.2] * 12 + [0.0] * 8, {"": range(20), "long": range(10, 20)})
-    >>> {name: (round(drop.difference, 2), drop.p < 0.01) for name, drop in found.items()}
-    {'': (-0.12, True), 'long': (-0.04, False)}
+    """Test whether a round dropped below its baseline by more than a tolerance, in each of several
+    groups of queries.
     """
     given = np.asarray(differences, dtype=float)
     chosen = {name: list(places) for name, places in groups.items() if len(places)}

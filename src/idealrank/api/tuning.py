@@ -113,27 +113,14 @@ def choose(
 
 
 def choose_read(evaluations: Sequence[Evaluation], grid: Sequence[Option], **options: Any) -> Choice:
-    """`choose` for evaluations of several runs by the measures of a grid; see `choose` for the options.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> grid, qrels = grid_of(discounts=["log2"], cutoffs=[2]), {f"q{i}": {"x": 1} for i in range(8)}
-    >>> found = [ir.evaluate(qrels, {query: ranking for query in qrels}, measures_of(grid)) for ranking in (["x"], ["y", "x"])]
-    >>> choose_read(found, grid).recommended.measure
-    'nDCG@2'
+    """`choose` for evaluations of several runs by the measures of a grid; see `choose` for the
+    options.
     """
     return choose_setting(evaluations, grid, theory=theory_of(grid), **options)
 
 
 def theory_of(grid: Sequence[Option]) -> dict[Measure, Theory]:
-    """Return the theory of each setting on growing lists.
-
-    Examples
-    --------
-    >>> [found.theorem for found in theory_of(grid_of(discounts=["log2"], cutoffs=[10, None])).values()]
-    ['Theorem 10', 'Theorems 4 and 6']
-    """
+    """Return the theory of each setting on growing lists."""
     found = {}
     for option in grid:
         said = feasibility(option.discount if (own := option.measure.discount) is None else own, option.cutoff)  # type: ignore[attr-defined]

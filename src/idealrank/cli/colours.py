@@ -34,15 +34,7 @@ def print_parts(parts: Iterable[Part]) -> None:
 
 
 def as_rich(table: Table, width: int = WIDTH) -> list[Text]:
-    """The lines of a table with their styles.
-
-    Examples
-    --------
-    >>> from idealrank.reports.table.cells import Column
-    >>> lines = as_rich(Table(columns=[Column(title="run")], rows=[[Cell("bm25", strong=True)]]))
-    >>> [line.plain for line in lines], lines[1].spans[0].style.bold
-    (['run', 'bm25'], True)
-    """
+    """The lines of a table with their styles."""
     return [_line(line) for line in laid(table, width)]
 
 

@@ -8,38 +8,15 @@ import click
 
 
 class Testing(NamedTuple):
-    """Chosen options, by their names in `idealrank.compare`.
+    """Chosen options, by their names in `idealrank.compare`."""
 
-    Attributes
-    ----------
-    test : str
-        Where p values and intervals come from.
-    correction : str
-        Of p values: ``auto`` or ``holm``.
-    level : float
-        Confidence level of the intervals.
-    margin : float or None
-        A difference that does not matter.
-    largest_loss : float or None
-        Greatest difference of one query, for the margin.
-    effect : float or None
-        The smallest true difference worth finding.
-    rng : int or None
-        The seed of random signs.
-
-    Examples
-    --------
-    >>> Testing(test="t").arguments["level"]
-    0.95
-    """
-
-    test: str = "permutation"
-    correction: str = "auto"
-    level: float = 0.95
-    margin: float | None = None
-    largest_loss: float | None = None
-    effect: float | None = None
-    rng: int | None = None
+    test: str = "permutation"  # Where p values and intervals come from
+    correction: str = "auto"  # Of p values: ``auto`` or ``holm``
+    level: float = 0.95  # Confidence level of the intervals
+    margin: float | None = None  # A difference that does not matter
+    largest_loss: float | None = None  # Greatest difference of one query, for the margin
+    effect: float | None = None  # The smallest true difference worth finding
+    rng: int | None = None  # The seed of random signs
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -48,7 +25,9 @@ class Testing(NamedTuple):
 
     @property
     def judge_words(self) -> list[str]:
-        """Options of `judge next` that set the same level, margin and largest loss, where they are not the defaults."""
+        """Options of `judge next` that set the same level, margin and largest loss, where they are
+        not the defaults.
+        """
         words = [] if self.level == Testing().level else ["--alpha", f"{round(1 - self.level, 12):g}"]
         for option, value in (("--margin", self.margin), ("--largest-loss", self.largest_loss)):
             words += [] if value is None else [option, f"{value:g}"]

@@ -20,11 +20,8 @@ _STYLES = {"error": "red", "warning": "yellow", "hint": "cyan"}
 
 
 def say(kind: str, message: str) -> None:
-    """One line on stderr that begins with its kind; what could command a terminal is spelled out, and a note is said once.
-
-    Examples
-    --------
-    >>> say("warning", "nothing")  # prints to stderr
+    """One line on stderr that begins with its kind; what could command a terminal is spelled out,
+    and a note is said once.
     """
     from idealrank.reports.table.text import harmless, printable  # noqa: PLC0415  (it costs every start 8 ms; most have nothing to say)
 
@@ -40,12 +37,7 @@ def say(kind: str, message: str) -> None:
 
 
 def tell(text: str) -> None:
-    """Lines on stderr that have no kind.
-
-    Examples
-    --------
-    >>> tell("interrupted")  # prints to stderr
-    """
+    """Lines on stderr that have no kind."""
     from idealrank.reports.table.text import printable_lines  # noqa: PLC0415  (it costs every start 8 ms; most have nothing to say)
 
     _write(f"{printable_lines(text)}\n")
@@ -60,30 +52,12 @@ def _write(text: str) -> None:
 
 
 class UnwritableError(Exception):
-    """Standard output takes nothing more, for another reason than that its reader left.
-
-    Examples
-    --------
-    >>> str(UnwritableError("No space left on device"))
-    'No space left on device'
-    """
+    """Standard output takes nothing more, for another reason than that its reader left."""
 
 
 @contextmanager
 def writing_output() -> Iterator[None]:
-    """Tell an error of standard output from one of a file.
-
-    Raises
-    ------
-    UnwritableError
-        Something else than a reader that left.
-
-    Examples
-    --------
-    >>> with writing_output():
-    ...     print("a line")
-    a line
-    """
+    """Tell an error of standard output from one of a file."""
     try:
         yield
     except BrokenPipeError:
@@ -93,7 +67,8 @@ def writing_output() -> Iterator[None]:
 
 
 def to_void(stream: TextIO | None) -> None:
-    """Let a stream that nothing can be written to write nowhere; Python would fail once more when it flushes it at its end.
+    """Let a stream that nothing can be written to write nowhere; Python would fail once more when
+    it flushes it at its end.
 
     Examples
     --------
@@ -106,7 +81,8 @@ def to_void(stream: TextIO | None) -> None:
 
 
 def open_closed_streams() -> None:
-    """Put something in the place of standard streams that were closed: the next file opened would take their descriptors, and their text.
+    """Put something in the place of standard streams that were closed: the next file opened would
+    take their descriptors, and their text.
 
     Examples
     --------
@@ -124,37 +100,18 @@ def open_closed_streams() -> None:
 def in_colour(stream: TextIO | None) -> bool:
     """Return whether a stream is a terminal with colours enabled.
 
-    References
-    ----------
     https://no-color.org: a variable NO_COLOR that is not empty.
-
-    Examples
-    --------
-    >>> import io
-    >>> in_colour(io.StringIO())
-    False
     """
     return stream is not None and stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def on_github() -> bool:
-    """Return whether this is a step of GitHub Actions, whose log executes commands.
-
-    Examples
-    --------
-    >>> isinstance(on_github(), bool)
-    True
-    """
+    """Return whether this is a step of GitHub Actions, whose log executes commands."""
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
 def error(message: str, hint: str = "") -> None:
-    """An error, and after a blank line what to do about it.
-
-    Examples
-    --------
-    >>> error("a.run: found no such file")  # prints to stderr
-    """
+    """An error, and after a blank line what to do about it."""
     say("error", message)
     if hint:
         tell("")
@@ -162,23 +119,13 @@ def error(message: str, hint: str = "") -> None:
 
 
 class SignalledError(KeyboardInterrupt):
-    """A signal asked the process to end: files that are being written are taken away on the way out, as after Ctrl-C.
-
-    Examples
-    --------
-    >>> SignalledError(signal.SIGTERM).args[0].name
-    'SIGTERM'
+    """A signal asked the process to end: files that are being written are taken away on the way
+    out, as after Ctrl-C.
     """
 
 
 def interrupted(stopped: BaseException | None = None) -> int:
-    """Say that the work was stopped, by Ctrl-C or by a signal, and give the exit code for it.
-
-    Examples
-    --------
-    >>> interrupted(), interrupted(SignalledError(signal.SIGTERM))
-    (130, 143)
-    """
+    """Say that the work was stopped, by Ctrl-C or by a signal, and give the exit code for it."""
     terminated = isinstance(stopped, SignalledError)
     tell("terminated" if terminated else "interrupted")
     return 128 + (signal.SIGTERM if terminated else signal.SIGINT)
@@ -186,7 +133,8 @@ def interrupted(stopped: BaseException | None = None) -> int:
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """Make SIGTERM an exception of the main thread, as Ctrl-C is; a second signal of either kind ends the process at once.
+    """Make SIGTERM an exception of the main thread, as Ctrl-C is; a second signal of either kind
+    ends the process at once.
 
     A signal that is ignored, as by `nohup`, stays ignored.
 
@@ -218,12 +166,8 @@ def ended_by_signals() -> Iterator[None]:
 
 @contextmanager
 def warnings_as_lines() -> Iterator[None]:
-    """Print each distinct warning of the library once, as a line; other warnings keep Python's form.
-
-    Examples
-    --------
-    >>> with warnings_as_lines():
-    ...     warnings.warn("a line on stderr", IdealrankWarning)
+    """Print each distinct warning of the library once, as a line; other warnings keep Python's
+    form.
     """
     said: set[str] = set()
     _NOTES.clear()
@@ -249,22 +193,7 @@ def warnings_as_lines() -> Iterator[None]:
 
 
 def hint_for(switch: str, convention: str) -> str:
-    """Return how to set a switch on the command line; empty for none.
-
-    Parameters
-    ----------
-    switch : str
-        Of an error of the library, as in ``duplicates=first``.
-    convention : str
-        The one that was used; empty where the switch is an option of the command itself.
-
-    Examples
-    --------
-    >>> hint_for("duplicates=first", "lightgbm,duplicates=last,ties=best")
-    '--convention lightgbm,ties=best,duplicates=first'
-    >>> hint_for("duplicates=first", "")
-    '--duplicates first'
-    """
+    """Return how to set a switch on the command line; empty for none."""
     from idealrank.measures.measure_texts import split_outside_brackets  # noqa: PLC0415  (loads NumPy; needed only when something went wrong)
 
     if not switch or "=" in convention.partition(",")[0]:
@@ -277,13 +206,7 @@ def hint_for(switch: str, convention: str) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """The known word that is most like this one, or nothing.
-
-    Examples
-    --------
-    >>> nearest("evalute", ["evaluate", "explain"])
-    'evaluate'
-    """
+    """The known word that is most like this one, or nothing."""
     from difflib import get_close_matches  # noqa: PLC0415  (only after a mistake)
 
     # What is typed by hand is short: to look for the likes of a longer word takes time that grows with it.

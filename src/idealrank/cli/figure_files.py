@@ -13,20 +13,8 @@ _LIST = "figures.md"
 
 
 def check_figures(folder: str | Path) -> None:
-    """Refuse before anything is computed what cannot be written: no folder, or nothing that draws.
-
-    Raises
-    ------
-    InputError
-        There is a file of this name, or the folder cannot be made.
-    MissingExtraError
-        vl-convert-python is not installed.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     check_figures(folder)
+    """Refuse before anything is computed what cannot be written: no folder, or nothing that
+    draws.
     """
     drawings.check_drawable("svg")
     try:
@@ -39,36 +27,8 @@ def check_figures(folder: str | Path) -> None:
 def write_figures(subject: Subject, folder: str | Path) -> list[Path]:
     """Write every figure of a subject, and ``figures.md``, which says in words what each shows.
 
-    ``NAME.svg``, ``.png`` and ``.pdf`` are as wide as one column (3.33 inches), ``NAME-wide`` as two (7 inches). Text has 7 to 8 points
-    at that size, pictures 300 dots to the inch, and PDF files have their fonts in them. Files of the same names are replaced.
-
-    Parameters
-    ----------
-    subject : Subject
-        What is to be shown.
-    folder : Path
-        Made where it is missing.
-
-    Returns
-    -------
-    list of Path
-        The files, the list last.
-
-    Raises
-    ------
-    InputError
-        A file cannot be written.
-    MissingExtraError
-        vl-convert-python is not installed.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}, "r": {"x": 1}}, {"q": ["x"], "r": ["y", "x"]}, "RR")
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     sorted(path.name for path in write_figures(Subject(evaluations=(one,), measures=one.measures), folder))[:3]
-    ['distribution-RR-run-wide.pdf', 'distribution-RR-run-wide.png', 'distribution-RR-run-wide.svg']
+    ``NAME.svg``, ``.png`` and ``.pdf`` are as wide as one column (3.33 inches), ``NAME-wide`` as
+    two (7 inches).
     """
     check_figures(folder)
     written: list[Path] = []
@@ -83,13 +43,8 @@ def write_figures(subject: Subject, folder: str | Path) -> list[Path]:
 
 
 def named(found: Iterator[Figure]) -> Iterator[tuple[str, Figure]]:
-    """Figures with names that no other has: runs whose names differ only in signs that files cannot have get numbers.
-
-    Examples
-    --------
-    >>> figure = Figure(name="means-RR", plot="means", template={}, rows=[], words={})
-    >>> [name for name, _ in named(iter([figure, figure]))]
-    ['means-RR', 'means-RR-2']
+    """Figures with names that no other has: runs whose names differ only in signs that files cannot
+    have get numbers.
     """
     taken: dict[str, int] = {}
     for figure in found:

@@ -23,31 +23,12 @@ _ROWS = "rows"
 
 @dataclass(frozen=True)
 class LimitedWriter:
-    """A writer of a format that has no place for some options of its command.
+    """A writer of a format that has no place for some options of its command."""
 
-    Attributes
-    ----------
-    writer : callable or str
-        As `Formats` takes it.
-    lacks : collection of str
-        Options that the writer is not given, and that change nothing.
-    refuses : mapping of str to str
-        Options that are an error with this format, by what was found and expected; ``{title}`` stands for the format. With ``"a + b"`` both
-        together are the error, and the first is blamed. A writer is not given an option that it refuses alone.
-
-    Examples
-    --------
-    >>> formats = Formats("Text;", table=str, json=LimitedWriter(str, refuses={"digits": "{title} has every digit"}))
-    >>> formats.check("table", digits=3)
-    >>> try:
-    ...     formats.check("json", digits=3)
-    ... except OptionError as error:
-    ...     print(error)
-    --digits: JSON has every digit
-    """
-
-    writer: Writer | str
-    lacks: Collection[str] = ()
+    writer: Writer | str  # As `Formats` takes it
+    lacks: Collection[str] = ()  # Options that the writer is not given, and that change nothing
+    # Options that are an error with this format, by what was found and expected; ``{title}`` stands
+    # for the format
     refuses: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -60,31 +41,7 @@ class FormatOption(click.Option):
 
 
 class Formats:
-    r"""The formats of one command, the default first, each with its writer.
-
-    Parameters
-    ----------
-    opening : str
-        How the help begins: what people get.
-    told : mapping of str to str, optional
-        By format what it holds, where that is not the same in all; ``rows`` stands for every flat format.
-    **writers : callable, str or LimitedWriter
-        By format; a text names a function of `idealrank.reports` as ``module:function``, which is loaded when the format is asked for.
-        The writer of ``rows`` makes rows of cells, and is that of every flat format of the registry, such as CSV.
-
-    Raises
-    ------
-    KeyError
-        A format is not in the registry.
-
-    Examples
-    --------
-    >>> found = Formats("A table to read;", table="views.conventions:conventions_table", json=lambda _: "{}")
-    >>> found.help, found.made("json", {})
-    ('A table to read; JSON for programs.', '{}')
-    >>> list(Formats("A table to read;", table=str, rows=lambda: [["run", "AP"]]).made("csv"))
-    ['run,AP\n']
-    """
+    r"""The formats of one command, the default first, each with its writer."""
 
     def __init__(self, opening: str, told: Mapping[str, str] | None = None, /, **writers: Writer | str | LimitedWriter) -> None:
         limited = {name: one if isinstance(one, LimitedWriter) else LimitedWriter(one) for name, one in writers.items()}
@@ -114,13 +71,7 @@ class Formats:
         return option not in one.lacks and option not in one.refuses
 
     def check(self, layout: str, **options: Any) -> None:
-        """Refuse options that a format has no place for; None and False are not asked for.
-
-        Raises
-        ------
-        OptionError
-            The format refuses one.
-        """
+        """Refuse options that a format has no place for; None and False are not asked for."""
         asked = {name for name, value in options.items() if value is not None and value is not False}
         for names, reason in self.writers[layout].refuses.items():
             first, *others = names.split(" + ")

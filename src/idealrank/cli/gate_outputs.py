@@ -21,29 +21,16 @@ _SUMMARY_BYTES = 1 << 20  # GitHub takes no longer summary of a step
 
 @dataclass(frozen=True, kw_only=True)
 class Outputs:
-    """Where a gate writes to.
+    """Where a gate writes to."""
 
-    Attributes
-    ----------
-    report : str or None
-        Path of the report; None for standard output.
-    junit, markdown : str or None
-        Paths of JUnit XML and of a comment; None for none.
-    github : bool
-        Whether to write annotations, and the summary of the step where its file is named in the environment.
-    digits : int or None
-        Decimals of what people read; None for those that the bounds allow.
-
-    Examples
-    --------
-    >>> Outputs(junit="gate.xml").refuse_to_replace(["qrels.txt", "new.run"])
-    """
-
-    report: str | None = None
+    report: str | None = None  # Path of the report; None for standard output
+    # junit, markdown: Paths of JUnit XML and of a comment; None for none
     junit: str | None = None
     markdown: str | None = None
+    # Whether to write annotations, and the summary of the step where its file is named in the
+    # environment
     github: bool = False
-    digits: int | None = None
+    digits: int | None = None  # Decimals of what people read; None for those that the bounds allow
 
     def files(self) -> Iterator[tuple[str, str]]:
         """Options and paths of the files."""
@@ -51,12 +38,8 @@ class Outputs:
         yield from ((option, path) for option, path in named if path is not None)
 
     def refuse_to_replace(self, inputs: Iterable[str | None], baseline: str | None = None) -> None:
-        """Refuse to write where something is read from, or twice to one place, that of a new baseline included.
-
-        Raises
-        ------
-        OptionError
-            An output is an input, or another output.
+        """Refuse to write where something is read from, or twice to one place, that of a new
+        baseline included.
         """
         read, written = list(inputs), dict[str, str]()
         if baseline is not None:
@@ -71,16 +54,8 @@ class Outputs:
             written[place] = option
 
     def write(self, gated: Gated, report: Callable[[], str | list[Part]], layout: str) -> None:
-        """Write everything; the report last, and not to standard output where that belongs to another.
-
-        Parameters
-        ----------
-        gated : Gated
-            What the gate said.
-        report : callable
-            Makes the report.
-        layout : {"table", "json"}
-            Its layout.
+        """Write everything; the report last, and not to standard output where that belongs to
+        another.
         """
         if self.junit is not None:
             from idealrank.reports.views.gate.junit import gate_junit  # noqa: PLC0415  (each is loaded by those who ask for it)
@@ -104,7 +79,9 @@ def _held_in_the_log(report: str | list[Part], layout: str) -> str:
 
 
 def _tell_github(gated: Gated, digits: int | None) -> None:
-    """Annotations, to stderr, which the runner reads too: standard output is data. And the summary, whose file belongs to all steps."""
+    """Annotations, to stderr, which the runner reads too: standard output is data. And the summary,
+    whose file belongs to all steps.
+    """
     from idealrank.reports.views.gate.pull_request import annotations, gate_markdown  # noqa: PLC0415
 
     for line in annotations(gated):

@@ -25,45 +25,22 @@ if TYPE_CHECKING:
 
 
 class Inputs(NamedTuple):
-    """Options for reading the files of a command.
+    """Options for reading the files of a command."""
 
-    Attributes
-    ----------
-    file_format : str
-        ``"auto"``, or the format of all of them.
-    columns_text : str
-        Names of columns, ``query=...,document=...``; empty to guess.
-    group : str or None
-        Group sizes of LETOR files.
-    more_qrels : tuple of str
-        Further files of judgments.
-    qrels_columns_text, run_columns_text : str
-        Names of columns of the judgments alone, and of the runs; they take precedence over `columns_text`.
-    labels_are, sampled_negatives
-        Declared labels, as for `idealrank.evaluate`.
-
-    Examples
-    --------
-    >>> Inputs(columns_text="query=topic", run_columns_text="score=sim").columns_of("run")
-    {'query': 'topic', 'score': 'sim'}
-    """
-
-    file_format: Any = "auto"
-    columns_text: str = ""
-    group: str | None = None
-    more_qrels: tuple[str, ...] = ()
+    file_format: Any = "auto"  # ``"auto"``, or the format of all of them
+    columns_text: str = ""  # Names of columns, ``query=...,document=...``; empty to guess
+    group: str | None = None  # Group sizes of LETOR files
+    more_qrels: tuple[str, ...] = ()  # Further files of judgments
+    # qrels_columns_text, run_columns_text: Names of columns of the judgments alone, and of the
+    # runs; they take precedence over `columns_text`
     qrels_columns_text: str = ""
     run_columns_text: str = ""
     labels_are: LabelKind | None = None
     sampled_negatives: float | None = None
 
     def format_of(self, table: Table) -> Any:
-        """The format of judgments or runs; ``"auto"`` where the option names a format of the others alone.
-
-        Examples
-        --------
-        >>> Inputs("quepid").format_of("qrels"), Inputs("quepid").format_of("run")
-        ('quepid', 'auto')
+        """The format of judgments or runs; ``"auto"`` where the option names a format of the others
+        alone.
         """
         others = FORMATS_OF["run" if table == "qrels" else "qrels"]
         return "auto" if self.file_format in others else self.file_format
@@ -76,12 +53,8 @@ class Inputs(NamedTuple):
         return {role: name for columns in given for role, name in columns.items()} if given else None
 
     def with_columns(self, *, qrels: str, run: str) -> "Inputs":
-        """Fill in columns that a policy names; an option that was typed for the same tables wins.
-
-        Examples
-        --------
-        >>> Inputs(run_columns_text="score=sim").with_columns(qrels="grade=stars", run="rank=place").columns_of("run")
-        {'score': 'sim'}
+        """Fill in columns that a policy names; an option that was typed for the same tables
+        wins.
         """
         if self.columns_text:  # it names the columns of both
             return self
@@ -91,13 +64,7 @@ class Inputs(NamedTuple):
         )
 
     def words(self, convention: str = "standard") -> list[str]:
-        """Return the words of a command that reads the same files in the same way.
-
-        Examples
-        --------
-        >>> Inputs(more_qrels=("more.txt",), labels_are="pooled").words("lightgbm")
-        ['--convention', 'lightgbm', '--qrels', 'more.txt', '--labels-are', 'pooled']
-        """
+        """Return the words of a command that reads the same files in the same way."""
         words = [] if convention == "standard" else ["--convention", convention]
         words += [word for path in self.more_qrels for word in ("--qrels", path)]
         words += [] if self.file_format == "auto" else ["--input-format", self.file_format]
@@ -113,7 +80,9 @@ class Inputs(NamedTuple):
         return words if share is None else [*words, "--sampled-negatives", f"{share:g}"]
 
     def open_qrels(self, path: str, convention: Convention) -> Qrels:
-        """The judgments; a document judged twice falls under the convention's policy for duplicates."""
+        """The judgments; a document judged twice falls under the convention's policy for
+        duplicates.
+        """
         policy = convention.alignment.duplicates
         duplicates = "error" if policy == "twice" else policy
         paths = [path, *self.more_qrels]
@@ -123,7 +92,9 @@ class Inputs(NamedTuple):
         return qrels.labelled(self.labels_are, sampled_negatives=self.sampled_negatives)
 
     def open_judge(self, path: str | None, convention: Convention) -> Qrels | None:
-        """The judgments of a judge, which further files of judgments do not belong to; None without a path."""
+        """The judgments of a judge, which further files of judgments do not belong to; None without
+        a path.
+        """
         own = self._replace(more_qrels=(), labels_are=None, sampled_negatives=None)
         return None if path is None else own.open_qrels(path, convention)
 
@@ -139,7 +110,9 @@ class Inputs(NamedTuple):
         return read_preferences(paths, layout="prefs" if kind == "prefs" else "qrels", tell=_note)
 
     def open_run(self, path: "str | Sequence[str]", name: str, qrels: str) -> Run:
-        """One run, of one file or of several; a file of bare scores takes its queries and documents from the judgments' lines."""
+        """One run, of one file or of several; a file of bare scores takes its queries and documents
+        from the judgments' lines.
+        """
         labels = None if qrels == "-" else qrels
         return read_run(
             path, name=name, format=self.format_of("run"), columns=self.columns_of("run"), labels=labels, group=self.group, tell=_note
@@ -150,7 +123,9 @@ class Inputs(NamedTuple):
         return common_format(open_sources(path, Notes(None)), "auto", Notes(None))
 
     def stream_run(self, path: str, name: str, memory: str, count: Callable[[int, int], None]) -> Run:
-        """One run that is read in parts within a budget of memory; `count` gets what was read and the total."""
+        """One run that is read in parts within a budget of memory; `count` gets what was read and
+        the total.
+        """
         from idealrank.io.run_stream import stream_run  # noqa: PLC0415  (few runs are that large)
 
         return stream_run(
@@ -159,26 +134,11 @@ class Inputs(NamedTuple):
 
 
 class InputFiles(NamedTuple):
-    """The files of a command.
+    """The files of a command."""
 
-    Attributes
-    ----------
-    qrels : str
-        Path of the judgments.
-    inputs : Inputs
-        How files are read, and further judgments.
-    others : tuple of (str or None)
-        Paths of runs, and of whatever else is read.
-
-    Examples
-    --------
-    >>> InputFiles(qrels="qrels.txt", inputs=Inputs(more_qrels=("more.txt",)), others=("bm25.run", None)).paths
-    ('qrels.txt', 'more.txt', 'bm25.run')
-    """
-
-    qrels: str
-    inputs: Inputs
-    others: tuple[str | None, ...]
+    qrels: str  # Path of the judgments
+    inputs: Inputs  # How files are read, and further judgments
+    others: tuple[str | None, ...]  # Paths of runs, and of whatever else is read
 
     @property
     def judgments(self) -> tuple[str, ...]:
@@ -196,7 +156,9 @@ class InputFiles(NamedTuple):
         return tuple(dict.fromkeys(self.every_path))
 
     def under_each_policy(self, convention: Convention, read: Qrels) -> "Callable[[QrelsDuplicates], Qrels]":
-        """Judgments as each policy for documents judged twice reads them; those read already, of standard input too, not again."""
+        """Judgments as each policy for documents judged twice reads them; those read already, of
+        standard input too, not again.
+        """
         policy = convention.alignment.duplicates
         known = {"error" if policy == "twice" else policy: read}
 
@@ -219,19 +181,8 @@ class GateInputs(NamedTuple):
 
 
 def gate_inputs(typed_qrels: str | None, typed_run: str | None, inputs: Inputs, policy: "PolicyFile") -> GateInputs:
-    """Fill in the files and columns of the policy; what was typed wins, and a single argument is the run.
-
-    Raises
-    ------
-    OptionError
-        Neither names the judgments, or neither names the run.
-
-    Examples
-    --------
-    >>> from idealrank.io.gate_files.gate_policies import PolicyFile
-    >>> policy = PolicyFile(qrels=("qrels.txt",), run="old.run")
-    >>> gate_inputs("new.run", None, Inputs(), policy)[:2]
-    ('qrels.txt', 'new.run')
+    """Fill in the files and columns of the policy; what was typed wins, and a single argument is
+    the run.
     """
     qrels, run = (None, typed_qrels) if typed_run is None else (typed_qrels, typed_run)
     run = policy.run if run is None else run
@@ -249,12 +200,7 @@ def gate_inputs(typed_qrels: str | None, typed_run: str | None, inputs: Inputs, 
 
 
 def notes() -> Notes:
-    """Send the notes of file readers to stderr.
-
-    Examples
-    --------
-    >>> notes().inform("read as CSV")  # prints to stderr
-    """
+    """Send the notes of file readers to stderr."""
     return Notes(_note)
 
 
@@ -263,35 +209,18 @@ def _note(message: str) -> None:
 
 
 def refuse_standard_input_twice(*paths: str) -> None:
-    """Standard input can be read once.
-
-    Examples
-    --------
-    >>> refuse_standard_input_twice("qrels.txt", "-")
-    """
+    """Standard input can be read once."""
     if paths.count("-") > 1:
         raise OptionError(f"found - (standard input) {times(paths.count('-'))}, expected it once, since it can be read only once")
 
 
 def times(count: int) -> str:
-    """Number of times, in words.
-
-    Examples
-    --------
-    >>> times(2), times(3)
-    ('twice', '3 times')
-    """
+    """Number of times, in words."""
     return "twice" if count == 2 else f"{count} times"
 
 
 def run_names(paths: Sequence[str]) -> list[str]:
-    """A name for each run: the stem of its file, or the path where two stems are the same.
-
-    Examples
-    --------
-    >>> run_names(["a/bm25.run", "b/bm25.run", "neural.run"])
-    ['a/bm25.run', 'b/bm25.run', 'neural']
-    """
+    """A name for each run: the stem of its file, or the path where two stems are the same."""
     places: dict[str, list[str]] = {}
     for path in paths:
         places.setdefault(path if path == "-" else os.path.normpath(path), []).append(path)
@@ -305,12 +234,8 @@ def run_names(paths: Sequence[str]) -> list[str]:
 
 
 def named_run(typed: str | None, option: str, names: Sequence[str], runs: Sequence[str]) -> str | None:
-    """Return the name of the run that an option gives by its name or path; None if it was not given.
-
-    Examples
-    --------
-    >>> named_run("a/bm25.run", "--baseline", ["bm25", "neural"], ["a/bm25.run", "b/neural.run"])
-    'bm25'
+    """Return the name of the run that an option gives by its name or path; None if it was not
+    given.
     """
     if typed is None or typed in names:
         return typed
@@ -324,12 +249,8 @@ def named_run(typed: str | None, option: str, names: Sequence[str], runs: Sequen
 
 
 def doubt(evaluation: Evaluation, path: str) -> None:
-    """Refuse a run that holds nothing, as a broken pipe leaves it; warn of files that were hardly meant for each other.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> doubt(ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"]), "mine.run")
+    """Refuse a run that holds nothing, as a broken pipe leaves it; warn of files that were hardly
+    meant for each other.
     """
     if not evaluation.coverage.queries_in_run:
         raise InputError(f"{path}: found no result, expected at least one; did the program that writes the run fail?")

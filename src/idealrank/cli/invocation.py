@@ -14,32 +14,16 @@ _VARIABLES = ("GITHUB_SHA", "CI_COMMIT_SHA")
 
 
 class Checkout(NamedTuple):
-    """The state of the repository around the current folder.
+    """The state of the repository around the current folder."""
 
-    Attributes
-    ----------
-    commit : str
-        In hexadecimal digits; empty where there is no repository, no commit or no git.
-    dirty : bool or None
-        Whether tracked files differ from it; None if unknown.
-
-    Examples
-    --------
-    >>> Checkout().commit
-    ''
-    """
-
+    # In hexadecimal digits; empty where there is no repository, no commit or no git
     commit: str = ""
-    dirty: bool | None = None
+    dirty: bool | None = None  # Whether tracked files differ from it; None if unknown
 
 
 def checkout() -> Checkout:
-    """The commit of the current folder's repository; without one, what a build server says in its variables.
-
-    Examples
-    --------
-    >>> isinstance(checkout().commit, str)
-    True
+    """The commit of the current folder's repository; without one, what a build server says in its
+    variables.
     """
     commit = _said("rev-parse", "--verify", "HEAD")
     if commit is not None and _is_commit(commit):
@@ -68,12 +52,8 @@ def _said(*words: str) -> str | None:
 
 
 def command_line() -> str:
-    """Return the command line, quoted for a shell; empty outside a command. Absolute paths are shortened, since they identify users.
-
-    Examples
-    --------
-    >>> command_line()
-    ''
+    """Return the command line, quoted for a shell; empty outside a command. Absolute paths are
+    shortened, since they identify users.
     """
     context = click.get_current_context(silent=True)
     typed = () if context is None else context.find_root().obj or ()

@@ -19,17 +19,6 @@ _RARELY = (10_000, 20, 20)
 class LazyGroup(click.Group):
     """A group that knows its commands by name and line of help alone.
 
-    Parameters
-    ----------
-    commands : mapping of str to str
-        Name -> what it does in one line.
-    groups : mapping of str to mapping, optional
-        The same names and lines under the headings of the help.
-    home : str
-        The package in which the command ``two-words`` is `two_words` of the module ``two_words``.
-    modules : mapping of str to str, optional
-        Modules of another name, by the name of their command.
-
     Examples
     --------
     >>> group = LazyGroup("idealrank", lines={"measures": "List them."}, home="idealrank.cli.commands")

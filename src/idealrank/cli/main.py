@@ -126,16 +126,8 @@ def cli() -> None:
 
 
 def command() -> NoReturn:
-    """Run the command line as the installed command, and leave without taking the interpreter apart.
-
-    To take it apart costs a small comparison about a tenth of its time, and the system frees everything at once. Functions of
-    `atexit` run, and output is flushed. The process ends as usual where more than this command may want its end: with a thread that
-    still runs, with modules of others, which may keep files open, and if a program called this function. `python -m idealrank` always
-    ends as usual.
-
-    Examples
-    --------
-    >>> command()  # doctest: +SKIP
+    """Run the command line as the installed command, and leave without taking the interpreter
+    apart.
     """
     try:
         main()
@@ -146,7 +138,9 @@ def command() -> NoReturn:
 
 
 def _is_alone() -> bool:
-    """True if this process has run no code but that of Python, of this library and of what its core depends on."""
+    """True if this process has run no code but that of Python, of this library and of what its core
+    depends on.
+    """
     packages = {name.partition(".")[0] for name in sys.modules} - sys.stdlib_module_names - _CORE
     others = [name for name in packages if not name.startswith(_OF_INSTALLATION)]
     return not others and _OF_USERS not in sys.modules and threading.active_count() == 1 and not sys.flags.inspect
@@ -163,11 +157,6 @@ def _leave(code: int) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and leave the process with its exit code.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Default: the process's own.
 
     Examples
     --------
@@ -191,13 +180,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code; errors and warnings go to stderr as one line each.
-
-    Examples
-    --------
-    >>> run(["--version"])  # doctest: +ELLIPSIS
-    idealrank ...
-    0
+    """Run the command line and return its exit code; errors and warnings go to stderr as one line
+    each.
     """
     typed = sys.argv[1:] if arguments is None else list(arguments)
     with console.warnings_as_lines():
@@ -239,7 +223,9 @@ def _failed(error: Exception, typed: Sequence[str]) -> int:
 
 
 def _of_the_system(error: Exception) -> str:
-    """Words for files that the system refuses, and for files that memory does not hold; nothing for any other error."""
+    """Words for files that the system refuses, and for files that memory does not hold; nothing for
+    any other error.
+    """
     if isinstance(error, OSError):
         return f"{error.filename}: {error.strerror or error}"
     return "not enough memory for these files; split them by query and evaluate the parts" if isinstance(error, MemoryError) else ""
@@ -255,7 +241,9 @@ def _resources(error: Exception) -> str:
 
 
 def _dispatch(typed: list[str]) -> None:
-    """Run the command like click's own ``main``, which would end with code 1 on Ctrl-C and broken pipes."""
+    """Run the command like click's own ``main``, which would end with code 1 on Ctrl-C and broken
+    pipes.
+    """
     with cli.make_context("idealrank", typed, obj=tuple(typed)) as context:  # what was typed is told by reports
         cli.invoke(context)
     sys.stdout.flush()
@@ -292,6 +280,8 @@ def _unwritable(error: Exception) -> int:
 
 
 def _limit_blas_threads() -> None:
-    """No measure uses BLAS; without a limit its libraries start a pool of threads on import, which costs time and memory."""
+    """No measure uses BLAS; without a limit its libraries start a pool of threads on import, which
+    costs time and memory.
+    """
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
         os.environ.setdefault(name, "1")

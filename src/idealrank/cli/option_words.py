@@ -14,29 +14,15 @@ _OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 
 
 class Options(NamedTuple):
-    """Options of a command.
+    """Options of a command."""
 
-    Attributes
-    ----------
-    names : frozenset of str
-        Every spelling, such as ``--measure``.
-    by_argument : dict
-        The option of each argument of Python, such as ``--level`` for ``confidence``.
-    """
-
-    names: frozenset[str]
+    names: frozenset[str]  # Every spelling, such as ``--measure``
+    # The option of each argument of Python, such as ``--level`` for ``confidence``
     by_argument: dict[str, str]
 
     @classmethod
     def of(cls, command: click.Command) -> "Options":
-        """Options that a command declares.
-
-        Examples
-        --------
-        >>> alpha = click.Option(["--level", "confidence"])
-        >>> Options.of(click.Command("example", params=[alpha])).by_argument
-        {'level': '--level', 'confidence': '--level'}
-        """
+        """Options that a command declares."""
         names: set[str] = set()
         by_argument: dict[str, str] = {}
         for parameter in command.params:
@@ -49,13 +35,7 @@ class Options(NamedTuple):
 
 
 def command_of(root: click.Group, typed: Sequence[str]) -> click.Command:
-    """The command that was typed; the last one that exists.
-
-    Examples
-    --------
-    >>> command_of(click.Group("idealrank"), ["evaluate"]).name
-    'idealrank'
-    """
+    """The command that was typed; the last one that exists."""
     context = click.Context(root)
     command: click.Command = root
     for word in typed:
@@ -69,24 +49,8 @@ def command_of(root: click.Group, typed: Sequence[str]) -> click.Command:
 def worded(message: object, command: click.Command | None = None) -> str:
     """Text of a message for the command in use.
 
-    An argument before the first colon becomes the option; of the next steps, only those remain whose options the command has.
-
-    Parameters
-    ----------
-    message : IdealrankError, Advised or str
-        Message of the library.
-    command : click.Command, optional
-        Default: the one that runs.
-
-    Examples
-    --------
-    >>> example = click.Command("example", params=[click.Option(["--alpha"])])
-    >>> worded("alpha=0.7: expected a probability below 0.5", example)
-    '--alpha 0.7: expected a probability below 0.5'
-    >>> worded("alpha=[0.7, 0.9]: expected probabilities below 0.5", example)
-    '--alpha 0.7,0.9: expected probabilities below 0.5'
-    >>> worded(Advised("found 2 raters", "rater=", "use --alpha 1; --beta keeps both"), example)
-    'found 2 raters; use --alpha 1'
+    An argument before the first colon becomes the option; of the next steps, only those remain
+    whose options the command has.
     """
     kept = message.kept() if isinstance(message, IdealrankError) else message
     if command is None:

@@ -33,18 +33,8 @@ Decorator = Callable[[Command], Command]
 class OnceOption(click.Option):
     """Option that may have one value; click would keep the last of several without a word.
 
-    It is for options that name data, whose values look as if they added up. The last value of a setting, such as ``--level``, counts.
-
-    Examples
-    --------
-    >>> command = click.Command("compare", params=[OnceOption(["--slices"])])
-    >>> command.make_context("compare", ["--slices", "a.csv"]).params
-    {'slices': 'a.csv'}
-    >>> try:
-    ...     command.make_context("compare", ["--slices", "a.csv", "--slices", "b.csv"])
-    ... except click.UsageError as error:
-    ...     print(error.message)
-    --slices: found a.csv and b.csv, expected the option once
+    It is for options that name data, whose values look as if they added up. The last value of a
+    setting, such as ``--level``, counts.
     """
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
@@ -67,7 +57,8 @@ class OnceOption(click.Option):
 
 
 class MeasureOption(OnceOption):
-    """Option ``-m`` of measures; ``--measures`` and ``--metric`` are accepted too, and left out of the help.
+    """Option ``-m`` of measures; ``--measures`` and ``--metric`` are accepted too, and left out of
+    the help.
 
     Examples
     --------
@@ -231,7 +222,9 @@ labels_from: Decorator = click.option(
 
 
 def inputs(command: Command) -> Command:
-    """Give a command the options that say how files are read; it gets them as one argument, `inputs`."""
+    """Give a command the options that say how files are read; it gets them as one argument,
+    `inputs`.
+    """
 
     @wraps(command)
     def with_inputs(
@@ -273,12 +266,7 @@ def _decorated(command: Command, decorators: Sequence[Decorator]) -> Command:
 
 
 def refuse_to_replace(output_path: str | None, inputs: Iterable[str | None], *, option: str = "-o") -> None:
-    """Judgments cannot be had again; a result never takes their place.
-
-    Examples
-    --------
-    >>> refuse_to_replace("values.csv", ["qrels.txt", "bm25.run"])
-    """
+    """Judgments cannot be had again; a result never takes their place."""
     if output_path is None or output_path == "-" or not Path(output_path).is_file():
         return
     for path in inputs:
@@ -287,32 +275,13 @@ def refuse_to_replace(output_path: str | None, inputs: Iterable[str | None], *, 
 
 
 def parse_measure_texts(texts: Sequence[str]) -> tuple[Measure, ...]:
-    """Measures of all ``-m`` options; commas outside brackets separate.
-
-    Examples
-    --------
-    >>> [str(measure) for measure in parse_measure_texts(["nDCG(gain=exp2,ideal=returned)@10,AP"])]
-    ['nDCG(gain=exp2,ideal=returned)@10', 'AP']
-    """
+    """Measures of all ``-m`` options; commas outside brackets separate."""
     return parse_measures(measure_parts(texts, "nDCG@10") or DEFAULT_MEASURES)
 
 
 def measure_parts(texts: Sequence[str], example: str, *, where: str = "-m") -> list[str]:
-    """The texts of single measures of all ``-m`` options (or what `where` calls them); none where there is no such option.
-
-    Numbers alone after a measure with a number are trec_eval's list of parameters: a measure each, unless one measure takes them all.
-
-    Raises
-    ------
-    OptionError
-        There is one, and it holds nothing; the message has the example.
-
-    Examples
-    --------
-    >>> measure_parts(["RBO(estimate=min,p=0.9), tau", "tauAP"], "tau")
-    ['RBO(estimate=min,p=0.9)', 'tau', 'tauAP']
-    >>> measure_parts(["P.5,10,AP", "utility.1,-1,0,0"], "AP")
-    ['P.5', 'P.10', 'AP', 'utility.1,-1,0,0']
+    """The texts of single measures of all ``-m`` options (or what `where` calls them); none where
+    there is no such option.
     """
     parts = [part for text in texts for part in _with_numbers([part.strip() for part in split_outside_brackets(text)], where)]
     if texts and not any(parts):  # such as an unset variable of a script
@@ -356,18 +325,7 @@ def _is_measure(text: str) -> bool:
 
 
 def parse_convention(text: str) -> Convention:
-    """A convention from its text; for what is nearly right, what may have been meant.
-
-    Raises
-    ------
-    OptionError
-        The preset, a switch or a value is unknown.
-
-    Examples
-    --------
-    >>> parse_convention("lightgbm,ties=expected").alignment.ties
-    'expected'
-    """
+    """A convention from its text; for what is nearly right, what may have been meant."""
     name, *changes = split_outside_brackets(text)
     if name.partition("=")[0].strip().replace("-", "_") in SWITCHES:
         raise OptionError(

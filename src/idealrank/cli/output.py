@@ -26,31 +26,8 @@ _EXACT = {"xml", *(name for name, one in FORMATS.items() if one.is_data)}
 def write(pieces: Iterable[str], path: str | None, layout: str = "table") -> None:
     r"""Write text as UTF-8; bytes of ids that were not UTF-8 come out as they came in.
 
-    In text that people read, whatever could move a cursor or turn the direction of writing is spelled out, so that no id, name or note
-    gives a terminal commands.
-
-    Parameters
-    ----------
-    pieces : iterable of str
-        The text.
-    path : str or None
-        A file, made under another name and renamed when it is complete; None or ``"-"`` is standard output.
-    layout : str
-        That of the text: csv, json, trec and xml are written as they are.
-
-    Raises
-    ------
-    InputError
-        The file cannot be written.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write(["a", "b\x1b[2J"], f"{folder}/out.txt")
-    ...     Path(folder, "out.txt").read_text(encoding="utf-8"), len(os.listdir(folder))
-    ('ab\\x1b[2J', 1)
+    In text that people read, whatever could move a cursor or turn the direction of writing is
+    spelled out, so that no id, name or note gives a terminal commands.
     """
     if layout not in _EXACT:
         pieces = map(printable_lines, pieces)
@@ -61,29 +38,7 @@ def write(pieces: Iterable[str], path: str | None, layout: str = "table") -> Non
 
 
 def write_parts(parts: Iterable[Part], path: str | None) -> None:
-    r"""Write a report for people: in colour on a terminal, as plain text anywhere else.
-
-    Parameters
-    ----------
-    parts : iterable of Part
-        Paragraphs and tables.
-    path : str or None
-        As of `write`.
-
-    Raises
-    ------
-    InputError
-        The file cannot be written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_parts([["a paragraph"], ["another"]], f"{folder}/out.txt")
-    ...     Path(folder, "out.txt").read_text(encoding="utf-8")
-    'a paragraph\n\nanother\n'
-    """
+    r"""Write a report for people: in colour on a terminal, as plain text anywhere else."""
     if path in (None, "-") and console.in_colour(sys.stdout):
         from idealrank.cli.colours import print_parts  # noqa: PLC0415  (rich is for terminals alone)
 
@@ -94,13 +49,8 @@ def write_parts(parts: Iterable[Part], path: str | None) -> None:
 
 
 def shown(parts: Iterable[Part]) -> list[Part]:
-    """A report as its command shows it: at most four sentences and one line of method, unless ``--more`` or ``--explain-method`` is given.
-
-    Examples
-    --------
-    >>> from idealrank.reports.table.text import MethodLines
-    >>> shown([["a verdict"], MoreLines(["its power"]), MethodLines(["method", "  t test; two-sided"], "t test")])
-    [['a verdict'], ['t test; details: --more, --explain-method']]
+    """A report as its command shows it: at most four sentences and one line of method, unless
+    ``--more`` or ``--explain-method`` is given.
     """
     context = click.get_current_context(silent=True)
     asked = {} if context is None else context.meta
@@ -115,31 +65,7 @@ def shown(parts: Iterable[Part]) -> list[Part]:
 
 
 def write_report(report: str | Iterable[str] | list[Part], path: str | None, layout: str) -> None:
-    r"""Write a report: text, pieces of it, or parts.
-
-    Parameters
-    ----------
-    report : str, iterable of str, or list of Part
-        What a writer of the layout made.
-    path : str or None
-        As of `write`.
-    layout : str
-        Its layout.
-
-    Raises
-    ------
-    InputError
-        The file cannot be written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_report([["a paragraph"]], f"{folder}/out.txt", "table")
-    ...     Path(folder, "out.txt").read_text(encoding="utf-8")
-    'a paragraph\n'
-    """
+    r"""Write a report: text, pieces of it, or parts."""
     if isinstance(report, list) and not all(isinstance(part, str) for part in report):
         write_parts(shown(cast("list[Part]", report)), path)
     else:

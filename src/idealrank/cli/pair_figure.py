@@ -22,19 +22,7 @@ option: Callable[..., Any] = click.option(
 
 
 def check(path: str | None, baseline: str | None, inputs: tuple[str | None, ...]) -> None:
-    """Refuse what cannot be drawn before anything is computed for it.
-
-    Raises
-    ------
-    OptionError
-        The file has another ending, is read by the command, or runs are compared with a baseline alone.
-    MissingExtraError
-        Its format needs what is not installed.
-
-    Examples
-    --------
-    >>> check("pairs.json", None, ())
-    """
+    """Refuse what cannot be drawn before anything is computed for it."""
     if path is None:
         return
     if baseline is not None:
@@ -48,14 +36,7 @@ def check(path: str | None, baseline: str | None, inputs: tuple[str | None, ...]
 
 
 def draw(comparison: Comparison, path: str | None) -> None:
-    """Write the file, if one was asked for.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> draw(ir.compare(one, one), None)
-    """
+    """Write the file, if one was asked for."""
     if path is None:
         return
     from idealrank.reports.figures import drawings  # noqa: PLC0415  (as above)

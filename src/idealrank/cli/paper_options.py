@@ -17,33 +17,16 @@ _LAYOUTS = ("table", "markdown", "latex")
 
 @dataclass(frozen=True)
 class Paper:
-    """Order and labels of the rows.
+    """Order and labels of the rows."""
 
-    Attributes
-    ----------
-    order : str
-        Text of the measure that orders the runs; empty for the order on the command line.
-    labels : mapping of str to str
-        Name in the table by name of the run, or by text of the measure.
-
-    Examples
-    --------
-    >>> Paper.of("recip_rank", ["bm25=BM25"]).order
-    'RR'
-    """
-
+    # Text of the measure that orders the runs; empty for the order on the command line
     order: str = ""
+    # Name in the table by name of the run, or by text of the measure
     labels: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, order: str | None, labels: Collection[str]) -> "Paper":
-        """Parse the options.
-
-        Raises
-        ------
-        OptionError
-            The measure is unknown, or a label is not ``NAME=TEXT``.
-        """
+        """Parse the options."""
         found = {label: _LABEL.fullmatch(label) for label in labels}
         if wrong := [label for label, parts in found.items() if parts is None]:
             raise OptionError(f"--label {shown(wrong[0])}: expected NAME=TEXT, as in bm25=BM25")
@@ -51,12 +34,8 @@ class Paper:
         return cls(str(options.parse_measure_texts([order])[0]) if order else "", texts)
 
     def checked(self, layout: str, names: Sequence[str], measures: Collection[str], baseline: str | None) -> "tuple[Paper, str]":
-        """Return the options with the texts of measures in place of other spellings, and the baseline, by default the first run.
-
-        Raises
-        ------
-        OptionError
-            The format has no such table, or a measure or run is not compared.
+        """Return the options with the texts of measures in place of other spellings, and the
+        baseline, by default the first run.
         """
         if layout not in _LAYOUTS:
             raise OptionError(f"--table paper: found --format {layout}, expected one of {', '.join(_LAYOUTS)}")
@@ -82,7 +61,9 @@ _OPTIONS = (
 
 
 def paper_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options to a command; it gets them as one argument, `paper`, which is None for the full table."""
+    """Add the options to a command; it gets them as one argument, `paper`, which is None for the
+    full table.
+    """
 
     @wraps(command)
     def with_paper(*, kind: str, order: str | None, labels: tuple[str, ...], **others: Any) -> Any:

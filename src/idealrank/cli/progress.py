@@ -23,14 +23,8 @@ _FAREWELL = 1.0
 
 
 class Count:
-    """Progress of a Python job; the job calls it with done and total, and stops on its exception. Its `note` stands behind the bar.
-
-    Examples
-    --------
-    >>> count = Count()
-    >>> count(1, 40)
-    >>> count.done, count.total
-    (1, 40)
+    """Progress of a Python job; the job calls it with done and total, and stops on its exception.
+    Its `note` stands behind the bar.
     """
 
     def __init__(self) -> None:
@@ -50,22 +44,7 @@ class Count:
 
 
 class RatedCount:
-    """Calls of a job passed on to a `Count`, whose note becomes the rate.
-
-    Parameters
-    ----------
-    count : Count
-        Stands behind the bar.
-    unit : str
-        What is counted: ``"B"`` for bytes.
-
-    Examples
-    --------
-    >>> count = Count()
-    >>> RatedCount(count, "rows", now=iter([0.0, 2.0]).__next__)(3_000_000, 8_000_000)
-    >>> count.note
-    '1.5 M rows/s'
-    """
+    """Calls of a job passed on to a `Count`, whose note becomes the rate."""
 
     def __init__(self, count: Count, unit: str, now: Callable[[], float] = time.monotonic) -> None:
         self._count, self._unit, self._now = count, unit, now
@@ -82,47 +61,19 @@ class RatedCount:
 
 
 class Watch:
-    """Runs jobs one after another; draws a bar once the whole has taken longer than some seconds and stderr is a terminal.
-
-    Parameters
-    ----------
-    patience : float
-        Seconds before a bar appears.
-
-    Examples
-    --------
-    >>> Watch().run("adding", lambda progress: 1 + 1)
-    2
+    """Runs jobs one after another; draws a bar once the whole has taken longer than some seconds
+    and stderr is a terminal.
     """
 
     def __init__(self, patience: float = PATIENCE) -> None:
         self._bar_from = time.monotonic() + patience
 
     def run(self, label: str, work: Callable[[Progress], Result]) -> Result:
-        """Do the work and give its result, or raise what it raised.
-
-        Parameters
-        ----------
-        label : str
-            Label of the bar.
-        work : callable
-            Takes the progress to count on; stops with an error soon after ``progress.stop()``.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            The user pressed Ctrl-C; the work was told to stop.
-        """
+        """Do the work and give its result, or raise what it raised."""
         return self._run(label, _Job(work, Progress()))
 
     def count(self, label: str, work: Callable[[Count], Result]) -> Result:
-        """Run a job that reports its progress by a call.
-
-        Examples
-        --------
-        >>> Watch().count("adding", lambda tell: 1 + 1)
-        2
-        """
+        """Run a job that reports its progress by a call."""
         return self._run(label, _Job(work, Count()))
 
     def _run(self, label: str, job: "_Job[Result]") -> Result:
@@ -183,5 +134,7 @@ def _draw(label: str, job: _Job[Any]) -> None:
 
 
 def _leave(stopped: KeyboardInterrupt) -> None:
-    """Leave at once: a thread that waits for a pipe or computes in C++ cannot be ended, and Python would wait or abort at exit."""
+    """Leave at once: a thread that waits for a pipe or computes in C++ cannot be ended, and Python
+    would wait or abort at exit.
+    """
     os._exit(console.interrupted(stopped))

@@ -31,36 +31,19 @@ _EXTRA = {"jinja2": "Jinja2", "vl_convert": "vl-convert-python"}
 
 @dataclass(frozen=True, kw_only=True)
 class Results:
-    """Requested outputs.
+    """Requested outputs."""
 
-    Attributes
-    ----------
-    report, figures : str or None
-        Path of the page, and folder of the figures.
-    queries, documents : str or None
-        Files of texts by id.
-    robust : bool or None
-        Whether the page has the robust verdict; None leaves it to the size of the runs.
-    store : str or None
-        Folder of the store.
-    page_option : str
-        What names the page, for messages.
-    tags, notes : tuple of str
-        Of what is put into it.
-
-    Examples
-    --------
-    >>> Results(report="out.html").check(["qrels.txt", "bm25.run"]), Results().is_page
-    (None, False)
-    """
-
+    # report, figures: Path of the page, and folder of the figures
     report: str | None = None
     figures: str | None = None
+    # queries, documents: Files of texts by id
     queries: str | None = None
     documents: str | None = None
+    # Whether the page has the robust verdict; None leaves it to the size of the runs
     robust: bool | None = None
-    store: str | None = None
-    page_option: str = "--report"
+    store: str | None = None  # Folder of the store
+    page_option: str = "--report"  # What names the page, for messages
+    # tags, notes: Of what is put into it
     tags: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -75,7 +58,9 @@ class Results:
         return self.report is not None or self.figures is not None
 
     def looked_at(self, measures: "Sequence[Measure]") -> "Sequence[Measure]":
-        """Measures for which the hits of every run are kept, so that no run is aligned a second time; none where nothing is wanted."""
+        """Measures for which the hits of every run are kept, so that no run is aligned a second
+        time; none where nothing is wanted.
+        """
         if not self.is_page:
             return measures if self.store is not None else ()
         from idealrank.api.report.gather import measures_looked_at  # noqa: PLC0415  (few ask for pages)
@@ -83,7 +68,9 @@ class Results:
         return measures_looked_at(measures)
 
     def ranks_looked_at(self, measures: "Sequence[Measure]") -> int:
-        """Ranks that a page lists, down to which the first documents of every list are kept; 0 without a page."""
+        """Ranks that a page lists, down to which the first documents of every list are kept; 0
+        without a page.
+        """
         if not self.is_page:
             return 0
         from idealrank.api.report.query_lists import depth_of  # noqa: PLC0415  (few ask for pages)
@@ -91,14 +78,8 @@ class Results:
         return depth_of(measures)
 
     def with_texts(self, *, queries: str | None, documents: str | None) -> "Results":
-        """Fill in the texts that a gate's policy names, for its page; without a page, the gate itself reads the queries.
-
-        Examples
-        --------
-        >>> Results(report="a.html").with_texts(queries="q.tsv", documents=None).paths
-        ('q.tsv',)
-        >>> Results(queries="q.tsv").with_texts(queries="q.tsv", documents="d.tsv").paths
-        ()
+        """Fill in the texts that a gate's policy names, for its page; without a page, the gate
+        itself reads the queries.
         """
         if not self.is_page:
             return replace(self, queries=None)
@@ -110,22 +91,7 @@ class Results:
         return tuple(path for path in (self.queries, self.documents) if path is not None)
 
     def check(self, read: Sequence[str], written: Mapping[str, str | None] = MappingProxyType({})) -> None:
-        """Refuse what cannot be made before anything is computed for it.
-
-        Parameters
-        ----------
-        read : sequence of str
-            Paths of the command's input.
-        written : mapping of str to (str or None)
-            Path of its other output, by the option.
-
-        Raises
-        ------
-        OptionError
-            The page has another ending, is read or written by the command otherwise, or its folder is missing or cannot be written to.
-        MissingExtraError
-            What draws pages is not installed.
-        """
+        """Refuse what cannot be made before anything is computed for it."""
         self._check_store()
         if not self.is_page:
             _refuse_idle("--queries", self.queries)
@@ -152,7 +118,9 @@ class Results:
             bundle_ahead()
 
     def _check_store(self) -> None:
-        """Open the store once, so that a folder that can hold none is found out before the work is done."""
+        """Open the store once, so that a folder that can hold none is found out before the work is
+        done.
+        """
         if self.store is None:
             for option, words in (("--tag", self.tags), ("--note", self.notes)):
                 if words:
@@ -163,41 +131,13 @@ class Results:
         storage.check(self.store)
 
     def write(self, watch: Watch, given: InputFiles, **found: Any) -> None:
-        """Keep results: put them into the store, write the page and the figures, and say on stderr what was done.
-
-        Parameters
-        ----------
-        watch : Watch
-            Draws the bars.
-        given : InputFiles
-            The command's input.
-        **found
-            As for `gathered`.
-
-        Raises
-        ------
-        InputError
-            A file cannot be read or written.
+        """Keep results: put them into the store, write the page and the figures, and say on stderr
+        what was done.
         """
         self.write_page(self.gathered(watch, given, **found))
 
     def gathered(self, watch: Watch, given: InputFiles, *, gated: "Gated | None" = None, **parts: Any) -> "Subject | None":
-        """Put results into the store, and gather what the page shows; errors as for `write`.
-
-        Parameters
-        ----------
-        watch, given
-            As for `write`.
-        gated : Gated, optional
-            What a gate said of the evaluations, the first of which is that of its run.
-        **parts
-            Of `api.report.material.Found`.
-
-        Returns
-        -------
-        Subject or None
-            None where no page is wanted.
-        """
+        """Put results into the store, and gather what the page shows; errors as for `write`."""
         if not self.are_wanted:
             return None
         from idealrank.api.report.material import ReportMaterial  # noqa: PLC0415
@@ -265,13 +205,7 @@ def _made(inputs: tuple[tuple[str, str], ...], ids: tuple[str, ...]) -> "Made":
 
 
 def check_extra() -> None:
-    """Refuse to make pages without what draws them.
-
-    Raises
-    ------
-    MissingExtraError
-        It is not installed.
-    """
+    """Refuse to make pages without what draws them."""
     for module, package in _EXTRA.items():
         if not is_installed(module):
             raise MissingExtraError("a page of results", package, "report")
@@ -281,24 +215,7 @@ def check_extra() -> None:
 
 
 def check_page(path: str, inputs: Sequence[str], written: Mapping[str, str | None] = MappingProxyType({}), *, option: str) -> None:
-    """Refuse a file that cannot become a page.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    inputs : sequence of str
-        Paths of the command's input.
-    written : mapping of str to (str or None)
-        Path of its other output, by the option.
-    option : str
-        The option that names the file.
-
-    Raises
-    ------
-    OptionError
-        The page has another ending, is read or written by the command otherwise, or its folder is missing or cannot be written to.
-    """
+    """Refuse a file that cannot become a page."""
     if Path(path).suffix.lower() not in (".html", ".htm"):
         raise OptionError(f"{option} {path}: expected a file that ends in .html")
     options.refuse_to_replace(path, inputs, option=option)

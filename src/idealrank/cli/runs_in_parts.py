@@ -18,11 +18,8 @@ from idealrank.measures.measure import Measure
 
 
 def refuse_whole(memory: str | None, results: Results, kind: str) -> None:
-    """Refuse options that need runs as a whole, and text that is no amount of memory, before anything is read.
-
-    Examples
-    --------
-    >>> refuse_whole("512MB", Results(), "qrels")
+    """Refuse options that need runs as a whole, and text that is no amount of memory, before
+    anything is read.
     """
     if memory is None:
         return
@@ -36,41 +33,16 @@ def refuse_whole(memory: str | None, results: Results, kind: str) -> None:
 
 @dataclass(kw_only=True)
 class RunsInParts:
-    """Runs of one command, evaluated within a budget of memory.
+    """Runs of one command, evaluated within a budget of memory."""
 
-    Attributes
-    ----------
-    memory : str
-        The budget.
-    inputs, watch, judgments, measures, convention, threads
-        Of the command.
-    journal : EvaluationJournal or None
-        Values of finished runs.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> parts = RunsInParts(
-    ...     memory="1GB",
-    ...     inputs=Inputs(),
-    ...     watch=Watch(),
-    ...     judgments=ir.Qrels({"q": {"a": 1}}),
-    ...     measures=(ir.parse_measure("RR"),),
-    ...     convention=Convention.of("standard"),
-    ...     threads=0,
-    ... )
-    >>> parts.journal is None
-    True
-    """
-
-    memory: str
+    memory: str  # The budget
     inputs: Inputs
     watch: Watch
     judgments: Judgments
     measures: Sequence[Measure]
     convention: Convention
     threads: int
-    journal: EvaluationJournal | None = field(default=None)
+    journal: EvaluationJournal | None = field(default=None)  # Values of finished runs
 
     @classmethod
     def of(cls, memory: str | None, output_path: str | None, runs: Sequence[str], **others: Any) -> "RunsInParts":
@@ -81,7 +53,9 @@ class RunsInParts:
         return parts
 
     def open_journal(self, output_path: str | None, runs: Sequence[str]) -> None:
-        """Keep values of finished runs next to the output until it is written; without such a file, and for standard input, nowhere."""
+        """Keep values of finished runs next to the output until it is written; without such a file,
+        and for standard input, nowhere.
+        """
         if output_path is None or "-" in (output_path, *runs):
             return
         subject = {

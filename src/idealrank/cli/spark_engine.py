@@ -27,9 +27,10 @@ _UNSEEN = ("FileNotFoundException", "does not exist", "PATH_NOT_FOUND")  # of wo
 def on_spark(
     inputs: Inputs, judgments: Qrels, path: str, *, qrels: str, name: str, measures: Sequence[Measure], convention: Convention
 ) -> Evaluation:
-    """Evaluate a run on the Spark cluster of the configuration (``spark.master``; without one, on all cores of this machine).
+    """Evaluate a run on the Spark cluster of the configuration (``spark.master``; without one, on
+    all cores of this machine).
 
-    Queries come in the order of the judgments, as from the local engine. The judgments, which this process has read, go to every worker.
+    Queries come in the order of the judgments, as from the local engine.
     """
     from idealrank.integrations.spark import evaluate_plan  # noqa: PLC0415  (pyspark, for those who ask)
 
@@ -65,7 +66,9 @@ def on_spark(
 
 
 def _opened(session: Any, path: str, kind: str) -> Any:
-    """Rows of a place, which are not read yet. Spark, Hadoop and Java have errors of their own for what fails here."""
+    """Rows of a place, which are not read yet. Spark, Hadoop and Java have errors of their own for
+    what fails here.
+    """
     from idealrank.integrations.spark import read_trec_spark  # noqa: PLC0415  (pyspark, for those who ask)
 
     try:

@@ -19,26 +19,11 @@ if TYPE_CHECKING:  # SciPy, for those who have a verdict
 
 @dataclass(frozen=True)
 class StoredResults:
-    """Stored entries.
+    """Stored entries."""
 
-    Attributes
-    ----------
-    evaluations : tuple of str
-        Ids, in the order of the evaluations.
-    verdict : str
-        Id of the comparison or gate; empty where there was none.
-    line : str
-        What to tell the user.
-
-    Examples
-    --------
-    >>> StoredResults(("3f2a9c41d07b",), "", "stored as 3f2a9c41d07b").ids
-    ('3f2a9c41d07b',)
-    """
-
-    evaluations: tuple[str, ...]
-    verdict: str
-    line: str
+    evaluations: tuple[str, ...]  # Ids, in the order of the evaluations
+    verdict: str  # Id of the comparison or gate; empty where there was none
+    line: str  # What to tell the user
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -47,17 +32,8 @@ class StoredResults:
 
 
 def check(folder: str) -> None:
-    """Open a store before the work is done, so that a folder that cannot hold one is found out first.
-
-    Raises
-    ------
-    InputError
-        It cannot be opened, made or written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> check(tempfile.mkdtemp())
+    """Open a store before the work is done, so that a folder that cannot hold one is found out
+    first.
     """
     with Store.open(folder) as store:
         store.check_writable()
@@ -86,38 +62,7 @@ def keep(
     tags: Sequence[str] = (),
     notes: Sequence[str] = (),
 ) -> StoredResults:
-    """Put results into a store.
-
-    Parameters
-    ----------
-    folder : str
-        Of the store; it is made where there is none.
-    evaluations : sequence of Evaluation
-        In the order of the comparison; of a gate the run first, then its baselines.
-    verdict : Comparison or Gated, optional
-        What was made of them.
-    hits : sequence of JudgedHits, optional
-        One for each evaluation.
-    judgments : sequence of str
-        Paths; they and the path of the run stand in for the inputs of an evaluation that names none.
-    options : mapping, optional
-        Of the comparison or gate: weights, clusters and slices by query.
-    command : str
-        As `command_line` gives it.
-    tags, notes : sequence of str
-        For every entry.
-
-    Raises
-    ------
-    InputError
-        The store cannot be written; what was stored before stays.
-
-    Examples
-    --------
-    >>> import tempfile, idealrank as ir
-    >>> keep(tempfile.mkdtemp(), [ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP")]).line[:9]
-    'stored as'
-    """
+    """Put results into a store."""
     here = checkout()
     record = Record(command=command, commit=here.commit, dirty=here.dirty, tags=tuple(tags), notes=tuple(notes))
     with Store.open(folder) as store:

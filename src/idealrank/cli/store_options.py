@@ -26,25 +26,7 @@ different_judgments: Callable[[Callable[..., Any]], Callable[..., Any]] = click.
 
 @contextmanager
 def opened(path: str | None) -> "Iterator[Store]":
-    """The store of a folder, which must be there.
-
-    Raises
-    ------
-    OptionError
-        No path is given.
-    InputError
-        The folder holds no store, or cannot be read.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from idealrank.store import Store
-    >>> folder = tempfile.mkdtemp()
-    >>> Store.open(folder).close()
-    >>> with opened(folder) as store:
-    ...     store.entries()
-    []
-    """
+    """The store of a folder, which must be there."""
     if not path:
         raise OptionError(
             f"found no store, expected --store DIR or the variable {VARIABLE}; `idealrank evaluate ... --store DIR` creates one"
@@ -56,11 +38,5 @@ def opened(path: str | None) -> "Iterator[Store]":
 
 
 def is_plain() -> bool:
-    """Return whether standard output lacks block and line characters.
-
-    Examples
-    --------
-    >>> isinstance(is_plain(), bool)
-    True
-    """
+    """Return whether standard output lacks block and line characters."""
     return "utf" not in (sys.stdout.encoding or "").lower()

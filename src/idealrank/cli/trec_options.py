@@ -38,66 +38,31 @@ VERSION_10, VERSION_9 = VERSIONS = ("trec_eval-10", "trec_eval-9")
 
 @dataclass(kw_only=True)
 class Request:
-    """Parsed options.
+    """Parsed options."""
 
-    Attributes
-    ----------
-    files : list of str
-        Judgments and run.
-    measures : list of str
-        As given with ``-m``; empty for the official ones.
-    help, version, per_query, complete, no_summary, judged_only : bool
-        -h, -v, -q, -c, -n, -J.
-    level : int
-        -l: least grade that is relevant.
-    depth : int or None
-        -M: documents of each query that are looked at.
-    collection : int or None
-        -N: documents in the collection.
-    relevance_format : str
-        -R.
-    zscores : str or None
-        -Z: file of means and standard deviations.
-    convention : str
-        ``trec_eval-10`` or ``trec_eval-9``.
-    threads : int
-        0 for all cores.
-    notices : list of str
-        What to say about options that change nothing here.
-    """
-
-    files: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)  # Judgments and run
+    # As given with ``-m``; empty for the official ones
     measures: list[str] = field(default_factory=list)
+    # help, version, per_query, complete, no_summary, judged_only: -h, -v, -q, -c, -n, -J
     help: bool = False
     version: bool = False
     per_query: bool = False
     complete: bool = False
     no_summary: bool = False
     judged_only: bool = False
-    level: int = 1
-    depth: int | None = None
-    collection: int | None = None
-    relevance_format: str = "qrels"
-    zscores: str | None = None
-    convention: str = VERSION_10
-    threads: int = 0
+    level: int = 1  # -l: least grade that is relevant
+    depth: int | None = None  # -M: documents of each query that are looked at
+    collection: int | None = None  # -N: documents in the collection
+    relevance_format: str = "qrels"  # -R
+    zscores: str | None = None  # -Z: file of means and standard deviations
+    convention: str = VERSION_10  # ``trec_eval-10`` or ``trec_eval-9``
+    threads: int = 0  # 0 for all cores
+    # What to say about options that change nothing here
     notices: list[str] = field(default_factory=list)
 
 
 def parse_request(arguments: Sequence[str]) -> Request:
-    """Options and files of a command line.
-
-    Raises
-    ------
-    OptionError
-        An option is unknown, lacks its value, or has one that is not understood.
-
-    Examples
-    --------
-    >>> request = parse_request(["-qc", "-M100", "-l", "2", "-mP.5,10", "a.qrels", "a.run", "-J"])
-    >>> request.per_query, request.complete, request.depth, request.level, request.measures, request.files, request.judged_only
-    (True, True, 100, 2, ['P.5,10'], ['a.qrels', 'a.run'], True)
-    """
+    """Options and files of a command line."""
     request = Request()
     for letter, value in _pairs(arguments):
         if letter == "":
@@ -130,7 +95,9 @@ def _value_of(letter: str) -> str:
 
 
 def _wrong(option: str, arguments: Sequence[str]) -> str:
-    """Describe the error in an option that getopt refuses; getopt does not distinguish a letter from a one-letter long name."""
+    """Describe the error in an option that getopt refuses; getopt does not distinguish a letter
+    from a one-letter long name.
+    """
     if len(option) == 1 and not any(argument.partition("=")[0] == f"--{option}" for argument in arguments):
         if option in LETTERS:
             return f"-{option}: found no value, expected {_value_of(option)}"
@@ -236,29 +203,17 @@ _MULTIPLES = tuple(str(fifth / 5) for fifth in range(1, 11))
 
 @dataclass(frozen=True)
 class Name:
-    """A measure as trec_eval knows it.
-
-    Attributes
-    ----------
-    parameters : {"none", "ranks", "shares", "text"}
-        What may stand after the dot: nothing; whole numbers or fractions, each a measure of its own, printed in rising order; or a
-        text that is one parameter.
-    defaults : tuple of str
-        Parameters where none is given; empty: the plain name is printed.
-    """
+    """A measure as trec_eval knows it."""
 
     name: str
+    # What may stand after the dot: nothing; whole numbers or fractions, each a measure of its own,
+    # printed in rising order; or a text that is one parameter
     parameters: Parameters = "none"
+    # Parameters where none is given; empty: the plain name is printed
     defaults: tuple[str, ...] = ()
 
     def printed(self, parameter: str) -> str:
-        """The name with a parameter, as trec_eval prints it.
-
-        Examples
-        --------
-        >>> NAMES["iprec_at_recall"].printed("0.1"), NAMES["map"].printed("")
-        ('iprec_at_recall_0.10', 'map')
-        """
+        """The name with a parameter, as trec_eval prints it."""
         if not parameter:
             return self.name
         return f"{self.name}_{float(parameter):.2f}" if self.parameters == "shares" else f"{self.name}_{parameter}"
@@ -344,24 +299,8 @@ NICKNAMES: dict[str, tuple[str, ...]] = {
 
 
 def chosen(texts: Sequence[str], *, new: bool = True) -> dict[str, tuple[str, ...]]:
-    """Names in trec_eval's order, each with the parameters it is computed for; empty where it has none.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        Values of ``-m``; without any, the official measures.
-    new : bool
-        Whether sets have the measures that are new in 10.
-
-    Raises
-    ------
-    OptionError
-        A name is unknown, or a parameter is not what the measure takes.
-
-    Examples
-    --------
-    >>> chosen(["ndcg_cut.20,10.9", "map", "P.5", "P.10"])
-    {'map': (), 'P': ('5', '10'), 'ndcg_cut': ('10', '20')}
+    """Names in trec_eval's order, each with the parameters it is computed for; empty where it has
+    none.
     """
     given: dict[str, list[str]] = {}
     for text in texts or ["official"]:

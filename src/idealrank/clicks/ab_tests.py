@@ -248,27 +248,13 @@ def ab_effect(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RowTable:
-    """Checked rows of an experiment.
+    """Checked rows of an experiment."""
 
-    Attributes
-    ----------
-    values, denominator : float64 array, shape (rows,)
-        Of each row.
-    user : int64 array, shape (rows,)
-        Number of its user.
-    is_b : bool array, shape (users,)
-        Whether the user is in B.
-
-    Examples
-    --------
-    >>> row_table([1, 2, 3, 4], ["A", "A", "B", "B"], None, None).is_b.tolist()
-    [False, False, True, True]
-    """
-
+    # values, denominator: shape (rows,): of each row
     values: FloatArray
     denominator: FloatArray
-    user: IntArray
-    is_b: BoolArray
+    user: IntArray  # shape (rows,): number of its user
+    is_b: BoolArray  # shape (users,): whether the user is in B
 
     @property
     def totals(self) -> FloatArray:
@@ -287,18 +273,7 @@ def row_table(
     users: "Sequence[Any] | npt.ArrayLike | None",
     denominator: "npt.ArrayLike | None",
 ) -> RowTable:
-    """Check rows of an experiment.
-
-    Raises
-    ------
-    InputError
-        Lengths differ, a cohort has fewer than two users, or a user is in both.
-
-    Examples
-    --------
-    >>> row_table([1, 2, 3, 4], ["A", "A", "B", "B"], None, None).totals.tolist()
-    [1.0, 2.0, 3.0, 4.0]
-    """
+    """Check rows of an experiment."""
     y = numbers("values", values)
     below = np.ones(y.size) if denominator is None else numbers("denominator", denominator)
     side = array_of("cohort", cohort, "'A' or 'B' for each row")
@@ -332,7 +307,9 @@ def row_table(
 
 
 def _drawn_ratios(above: FloatArray, below: FloatArray, taken: FloatArray, replicates: int, rng: np.random.Generator) -> FloatArray:
-    """Ratios of two sums over users that are drawn with replacement, less the mean of what the covariate explains."""
+    """Ratios of two sums over users that are drawn with replacement, less the mean of what the
+    covariate explains.
+    """
     found = np.empty(replicates)
     for number in range(replicates):
         times = np.bincount(rng.integers(0, above.size, above.size), minlength=above.size)
@@ -343,7 +320,9 @@ def _drawn_ratios(above: FloatArray, below: FloatArray, taken: FloatArray, repli
 
 
 def _ratio(above: FloatArray, below: FloatArray, taken: FloatArray) -> tuple[float, FloatArray]:
-    """Ratio of two sums over users less the mean of what the covariate explains, and each user's residual by the delta method."""
+    """Ratio of two sums over users less the mean of what the covariate explains, and each user's
+    residual by the delta method.
+    """
     ratio, shift = float(above.sum() / below.sum()), float(taken.mean())
     residual: FloatArray = (above - ratio * below) / below.mean() - (taken - shift)
     return ratio - shift, residual
@@ -355,7 +334,9 @@ def _variance(residual: FloatArray) -> float:
 
 
 def _skewness_of_difference(residual_a: FloatArray, residual_b: FloatArray) -> float:
-    """Skewness of the difference of two means, with the second and third moment of both cohorts together."""
+    """Skewness of the difference of two means, with the second and third moment of both cohorts
+    together.
+    """
     both = np.concatenate((residual_a, residual_b))
     scale = math.sqrt(float((both * both).mean()))
     if scale == 0:
@@ -369,19 +350,7 @@ def _codes(users: "Sequence[Any] | npt.ArrayLike", n: int) -> IntArray:
 
 
 def covariate_of_users(rows: RowTable, covariate: npt.ArrayLike) -> FloatArray:
-    """Return the covariate of each user.
-
-    Raises
-    ------
-    InputError
-        The length differs, or rows of a user have two values.
-
-    Examples
-    --------
-    >>> rows = row_table([1, 2, 3, 4, 5], list("AAABB"), list("uuvwx"), None)
-    >>> covariate_of_users(rows, [2, 2, 0, 1, 1]).tolist()
-    [2.0, 0.0, 1.0, 1.0]
-    """
+    """Return the covariate of each user."""
     given = numbers("covariate", covariate)
     if given.size != rows.user.size:
         raise InputError(f"covariate: found {given.size} values, expected one for each of the {rows.user.size} rows")
@@ -398,7 +367,9 @@ def covariate_of_users(rows: RowTable, covariate: npt.ArrayLike) -> FloatArray:
 
 
 def _explained(totals: FloatArray, sizes: FloatArray, covariate: FloatArray) -> tuple[FloatArray, float]:
-    """Return what the covariate explains of each user's value, over both cohorts together (CUPED), and the share of the variance."""
+    """Return what the covariate explains of each user's value, over both cohorts together (CUPED),
+    and the share of the variance.
+    """
     linear = (totals - float(totals.sum() / sizes.sum()) * sizes) / sizes.mean()  # the ratio, as a mean over users
     centred = covariate - covariate.mean()
     spread = float((centred * centred).sum())
@@ -408,18 +379,14 @@ def _explained(totals: FloatArray, sizes: FloatArray, covariate: FloatArray) -> 
 
 
 def users_of(planned_users: int) -> int:
-    """Return the planned number of users.
-
-    Examples
-    --------
-    >>> users_of(10_000)
-    10000
-    """
+    """Return the planned number of users."""
     return whole_number("planned_users", planned_users, 1, MOST_USERS)
 
 
 def _errors_needed(n: float, smaller: float, confidence: float, planned: int, looks: Looks) -> float:
-    """Half width of an interval in standard errors: of n users, of which the smaller cohort has this number."""
+    """Half width of an interval in standard errors: of n users, of which the smaller cohort has
+    this number.
+    """
     if looks == "once":
         return float(student.isf((1 - confidence) / 2, max(smaller - 1, 1)))
     information = n * _rho2(confidence, planned)
@@ -428,7 +395,9 @@ def _errors_needed(n: float, smaller: float, confidence: float, planned: int, lo
 
 
 def _always_valid_p(errors: float, n: int, smaller: int, confidence: float, planned: int) -> float:
-    """Smallest alpha at which the confidence sequence excludes 0, with its mixture as it is for `confidence`."""
+    """Smallest alpha at which the confidence sequence excludes 0, with its mixture as it is for
+    `confidence`.
+    """
     information = n * _rho2(confidence, planned)
     normal = errors / _widening(smaller, confidence)
     exponent = 0.5 * (math.log1p(information) - normal**2 * information / (information + 1))
@@ -436,13 +405,17 @@ def _always_valid_p(errors: float, n: int, smaller: int, confidence: float, plan
 
 
 def _rho2(confidence: float, planned: int) -> float:
-    """Variance of the mixture by which an asymptotic confidence sequence is narrowest at the planned size."""
+    """Variance of the mixture by which an asymptotic confidence sequence is narrowest at the
+    planned size.
+    """
     wanted = max(-2 * math.log(1 - confidence), 0.5)  # below, no size is the best, and any is valid
     return (wanted + math.log(wanted) + 1) / planned
 
 
 def _widening(smaller: float, confidence: float) -> float:
-    """Ratio of the quantiles of t and normal distributions: the sequence takes the standard error as known."""
+    """Ratio of the quantiles of t and normal distributions: the sequence takes the standard error
+    as known.
+    """
     tail = (1 - confidence) / 2
     normal = float(norm.isf(tail))
     return float(student.isf(tail, max(smaller - 1, 1))) / normal if normal > 0 else 1.0

@@ -25,31 +25,7 @@ MOST_USERS = 1_000_000_000_000
 
 
 def real_number(name: str, value: object, expected: str, *, low: float = -math.inf, high: float = math.inf, closed: str = "") -> float:
-    """Return an option that is one finite number inside its range.
-
-    Parameters
-    ----------
-    name : str
-        The option.
-    value : object
-        What was given.
-    expected : str
-        Words for the range, with an example.
-    low, high : float
-        Ends of the range.
-    closed : {"", "low", "high", "both"}
-        Ends that belong to the range.
-
-    Raises
-    ------
-    OptionError
-        It is no number, or outside the range.
-
-    Examples
-    --------
-    >>> real_number("power", 0.8, "a number between 0 and 1, such as 0.8", low=0, high=1)
-    0.8
-    """
+    """Return an option that is one finite number inside its range."""
     number = _number(value)
     is_above = number >= low if closed in ("low", "both") else number > low
     is_below = number <= high if closed in ("high", "both") else number < high
@@ -69,54 +45,17 @@ def _number(value: Any) -> float:
 
 
 def one_of(name: str, value: object, kind: object) -> None:
-    """Refuse a value that its Literal type does not list.
-
-    Raises
-    ------
-    OptionError
-        It is another one.
-
-    Examples
-    --------
-    >>> from typing import Literal
-    >>> one_of("estimator", "ips", Literal["ips", "snips"])
-    """
+    """Refuse a value that its Literal type does not list."""
     check_choice(name, value, get_args(kind))
 
 
 def check_confidence(confidence: float) -> float:
-    """Return a confidence level; refuse one outside (0, 1).
-
-    Examples
-    --------
-    >>> check_confidence(0.95)
-    0.95
-    """
+    """Return a confidence level; refuse one outside (0, 1)."""
     return real_number("confidence", confidence, "a number between 0 and 1, such as 0.95", low=0, high=1)
 
 
 def replicates_of(n_resamples: int, *, least: int = 0, width: int = 1) -> int:
-    """Return the number of replicates of a bootstrap.
-
-    Parameters
-    ----------
-    n_resamples : int
-        What was given.
-    least : int
-        The fewest.
-    width : int
-        Numbers that are kept of each replicate.
-
-    Raises
-    ------
-    OptionError
-        It is no whole number, or memory and time do not allow so many.
-
-    Examples
-    --------
-    >>> replicates_of(1000)
-    1000
-    """
+    """Return the number of replicates of a bootstrap."""
     number = whole_number("n_resamples", n_resamples, least)
     most = max(least, min(MOST_RESAMPLES, MOST_CELLS // max(width, 1)))
     if number > most:
@@ -128,29 +67,12 @@ def replicates_of(n_resamples: int, *, least: int = 0, width: int = 1) -> int:
 
 
 def steps_of(iterations: int) -> int:
-    """Return the largest number of steps of the fit of a click model.
-
-    Examples
-    --------
-    >>> steps_of(50)
-    50
-    """
+    """Return the largest number of steps of the fit of a click model."""
     return whole_number("iterations", iterations, 0, MOST_ITERATIONS)
 
 
 def number_table(name: str, given: npt.ArrayLike) -> FloatArray:
-    """Return numbers as an array of any shape.
-
-    Raises
-    ------
-    InputError
-        It holds something else, or its rows differ in length.
-
-    Examples
-    --------
-    >>> number_table("rewards", [[1, 0], [0, 1]]).shape
-    (2, 2)
-    """
+    """Return numbers as an array of any shape."""
     found = array_of(name, given, "numbers")
     if found.dtype.kind not in "biufO":
         raise InputError(f"{name}: found {_kind(found)}, expected numbers")
@@ -161,18 +83,7 @@ def number_table(name: str, given: npt.ArrayLike) -> FloatArray:
 
 
 def array_of(name: str, given: Any, expected: str) -> "np.ndarray[Any, Any]":
-    """Return what was given as an array of one shape.
-
-    Raises
-    ------
-    InputError
-        Rows differ in length, or it is no sequence.
-
-    Examples
-    --------
-    >>> array_of("query", ["q", "r"], "queries").shape
-    (2,)
-    """
+    """Return what was given as an array of one shape."""
     try:
         found = np.asarray(given)
     except (TypeError, ValueError, OverflowError) as error:
@@ -185,31 +96,7 @@ def array_of(name: str, given: Any, expected: str) -> "np.ndarray[Any, Any]":
 def label_column(
     name: str, given: "Sequence[Any] | npt.ArrayLike", n: int, of: str = "rows", *, blank: bool = False
 ) -> "np.ndarray[Any, Any]":
-    """Return one label for each row, such as its user: texts or numbers, none of them missing.
-
-    Parameters
-    ----------
-    name : str
-        The argument.
-    given : sequence, shape (n,)
-        What was given.
-    n : int
-        Number of rows.
-    of : str
-        What the rows are.
-    blank : bool
-        Whether an empty text is a label.
-
-    Raises
-    ------
-    InputError
-        The length differs, or a label is missing.
-
-    Examples
-    --------
-    >>> label_column("users", ["u", "v"], 2).tolist()
-    ['u', 'v']
-    """
+    """Return one label for each row, such as its user: texts or numbers, none of them missing."""
     found = array_of(name, given, f"one label for each of the {n} {of}")
     if found.shape != (n,):
         raise InputError(f"{name}: found shape {found.shape}, expected one label for each of the {n} {of}")

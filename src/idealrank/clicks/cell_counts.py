@@ -19,23 +19,17 @@ FIRST_WITHOUT_CLICK = (
 class CellCounts:
     """Sessions counted: all that an examination model needs of them, whatever their number.
 
-    A cell is a pair of query and document in one situation: at a rank (PBM), or at a rank below a click at another (UBM). Counts of two
-    logs with the same numbers add up.
-
-    Attributes
-    ----------
-    pair, situation : int64 array, shape (cells,)
-        Pair and situation of each cell.
-    shown, clicked : float64 array, shape (cells,)
-        Impressions and clicks.
-    n_pairs, n_situations : int
-        Their numbers.
+    A cell is a pair of query and document in one situation: at a rank (PBM), or at a rank below a
+    click at another (UBM). Counts of two logs with the same numbers add up.
     """
 
+    # pair, situation: shape (cells,): pair and situation of each cell
     pair: IntArray
     situation: IntArray
+    # shown, clicked: shape (cells,): impressions and clicks
     shown: FloatArray
     clicked: FloatArray
+    # n_pairs, n_situations: Their numbers
     n_pairs: int
     n_situations: int
 
@@ -103,28 +97,16 @@ class CellCounts:
 
 
 def rank_components(cells: CellCounts) -> int:
-    """Number of sets of situations that share no pair: parameters of two sets cannot be compared.
-
-    Examples
-    --------
-    >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[1, 0], [0, 1]])
-    >>> rank_components(CellCounts.of(log, np.arange(2), 2))
-    2
+    """Number of sets of situations that share no pair: parameters of two sets cannot be
+    compared.
     """
     labels = linked_sets(cells.pair, cells.situation, cells.n_pairs, cells.n_situations)
     return int(np.unique(labels[np.unique(cells.situation)]).size)
 
 
 def informative_sets(cells: CellCounts) -> IntArray:
-    """Number the sets of situations that share clicked pairs, from the one with most impressions; -1 without a clicked pair.
-
-    The likelihood of a pair without a click is greatest at an attractiveness of 0, whatever the examination: it joins no situations.
-
-    Examples
-    --------
-    >>> log = Sessions.from_arrays(["q", "q"], [["a", "b", "c"], ["b", "a", "c"]], [[1, 0, 0], [0, 1, 0]])
-    >>> informative_sets(CellCounts.of(log, np.arange(3), 3)).tolist()
-    [0, 0, -1]
+    """Number the sets of situations that share clicked pairs, from the one with most impressions;
+    -1 without a clicked pair.
     """
     clicked = np.bincount(cells.pair, cells.clicked, cells.n_pairs)[cells.pair] > 0
     labels = linked_sets(cells.pair[clicked], cells.situation[clicked], cells.n_pairs, cells.n_situations)
@@ -139,13 +121,7 @@ def informative_sets(cells: CellCounts) -> IntArray:
 
 
 def linked_sets(pair: IntArray, situation: IntArray, n_pairs: int, n_situations: int) -> IntArray:
-    """Label situations, with one label for all that a chain of cells links. Shape (situations,).
-
-    Examples
-    --------
-    >>> linked_sets(np.array([0, 0, 1]), np.array([0, 1, 2]), 2, 3).tolist()
-    [0, 0, 1]
-    """
+    """Label situations, with one label for all that a chain of cells links. Shape (situations,)."""
     from scipy.sparse import coo_array  # noqa: PLC0415  (a model without a fit needs none)
     from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
 

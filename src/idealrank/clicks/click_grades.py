@@ -242,13 +242,7 @@ def bias_text(bias: float) -> str:
 
 
 def pair_counts(sessions: Sessions) -> tuple[IntArray, IntArray]:
-    """Impressions and clicks of each pair of query and document.
-
-    Examples
-    --------
-    >>> [counts.tolist() for counts in pair_counts(Sessions.from_arrays(["q"], [["a", "b"]], [[1, 0]]))]
-    [[1, 1], [1, 0]]
-    """
+    """Impressions and clicks of each pair of query and document."""
     size = len(sessions.documents)
     return np.bincount(sessions.pair[sessions.pair >= 0], minlength=size), np.bincount(sessions.pair[sessions.clicks], minlength=size)
 

@@ -194,7 +194,9 @@ def _of_lists(name: str, given: "npt.ArrayLike | None", n: int) -> "np.ndarray[A
 def _measured(
     sessions: Sessions, qrels: "Qrels | Mapping[str, Mapping[str, float]]", measures: Sequence[Measure], convention: "Convention | str"
 ) -> tuple[dict[str, FloatArray], list[str], int]:
-    """Measures of each list, NaN without judgments; the names of judged shares; and the number of lists with judgments."""
+    """Measures of each list, NaN without judgments; the names of judged shares; and the number of
+    lists with judgments.
+    """
     for measure in measures:
         if measure.direction != 1:
             raise OptionError(f"measures: found {measure}, of which more is not better, expected measures of which more is better")

@@ -231,18 +231,7 @@ class FittedPBM(FittedModel):
 
 
 def refuse_unlinked(fitted: FittedPBM) -> None:
-    """Refuse a model of which a rank has no propensity relative to the first.
-
-    Raises
-    ------
-    InputError
-        A rank has no click, or no clicked documents link a rank with the first.
-
-    Examples
-    --------
-    >>> log = Sessions.from_arrays(["q"] * 4, [["a", "b"], ["b", "a"]] * 2, [[1, 1], [1, 0], [0, 1], [0, 0]])
-    >>> refuse_unlinked(PBM().fit(log))
-    """
+    """Refuse a model of which a rank has no propensity relative to the first."""
     ranks = np.arange(fitted.propensity.size)
     lost = np.setdiff1d(ranks, compared_with_first(fitted.cells, fitted.propensity))
     if lost.size:
@@ -389,7 +378,8 @@ class FittedUBM(FittedModel):
 def _far_from_all_pairs(cells: CellCounts, query_of_pair: IntArray, found: ExaminationFit) -> Iterator[str]:
     """Say if propensities differ from a method that fits no attractiveness to each document.
 
-    Documents with few clicks bias the fit and do not bias this method. Users with another behaviour change both, differently.
+    Documents with few clicks bias the fit and do not bias this method. Users with another behaviour
+    change both, differently.
     """
     compared = compared_with_first(cells, found.examined)
     if cells.n_situations > MOST_RANKS or compared.size < 2:

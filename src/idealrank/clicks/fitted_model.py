@@ -96,49 +96,25 @@ def _log_probability(probability: FloatArray, sessions: Sessions) -> FloatArray:
 
 
 def unconverged(steps: int) -> str:
-    """Caution of a fit that stopped before the maximum of the likelihood.
-
-    Examples
-    --------
-    >>> unconverged(50)
-    'the click model has not converged at 50 iterations; raise the number of iterations'
-    """
+    """Caution of a fit that stopped before the maximum of the likelihood."""
     return f"the click model has not converged at {steps:,} iterations; raise the number of iterations"
 
 
 def previous_clicks(sessions: Sessions) -> IntArray:
-    """Rank, from 1, of the lowest click above each rank; 0 without one. Shape (sessions, ranks).
-
-    Examples
-    --------
-    >>> previous_clicks(Sessions.from_arrays(["q"], [["a", "b", "c"]], [[1, 0, 1]])).tolist()
-    [[0, 1, 1]]
-    """
+    """Rank, from 1, of the lowest click above each rank; 0 without one. Shape (sessions, ranks)."""
     ranks = np.arange(1, sessions.n_ranks + 1)
     above = np.maximum.accumulate(np.where(sessions.clicks, ranks, 0), axis=1)
     return np.hstack([np.zeros((len(sessions), 1), np.int64), above[:, :-1]])
 
 
 def last_clicks(sessions: Sessions) -> IntArray:
-    """Rank, from 1, of the lowest click of each list; 0 without one.
-
-    Examples
-    --------
-    >>> last_clicks(Sessions.from_arrays(["q"], [["a", "b", "c"]], [[1, 1, 0]])).tolist()
-    [2]
-    """
+    """Rank, from 1, of the lowest click of each list; 0 without one."""
     found: IntArray = np.where(sessions.clicks, np.arange(1, sessions.n_ranks + 1), 0).max(axis=1)
     return found
 
 
 def share(part: npt.ArrayLike, whole: npt.ArrayLike, otherwise: float) -> FloatArray:
-    """Part of a whole, or another value where there is no whole.
-
-    Examples
-    --------
-    >>> share(np.array([1.0, 0.0]), np.array([2.0, 0.0]), 0.5).tolist()
-    [0.5, 0.5]
-    """
+    """Part of a whole, or another value where there is no whole."""
     below = np.asarray(whole, np.float64)
     found: FloatArray = np.divide(part, below, out=np.full(below.shape, otherwise), where=below > 0)
     return found

@@ -138,20 +138,15 @@ def harvested_propensities(
 
 
 def all_pairs_of(cells: CellCounts, query_of_pair: IntArray) -> FloatArray:
-    """Propensities by the likelihood of all pairs of ranks, from counts by rank. Shape (ranks,).
-
-    Examples
-    --------
-    >>> log = Sessions.from_arrays(["q"] * 4, [["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"]], [[1, 0], [1, 1], [1, 0], [1, 1]])
-    >>> all_pairs_of(CellCounts.of(log, np.arange(2), 2), log.query_of_pair).round(3).tolist()
-    [1.0, 0.5]
-    """
+    """Propensities by the likelihood of all pairs of ranks, from counts by rank. Shape (ranks,)."""
     return _all_pairs(*_Harvest.of(cells, query_of_pair).sums(None))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Harvest:
-    """A row for each document and each ordered pair of its ranks: weighted clicks, and other impressions, at the first of both."""
+    """A row for each document and each ordered pair of its ranks: weighted clicks, and other
+    impressions, at the first of both.
+    """
 
     query: IntArray
     ranks: IntArray  # rank times number of ranks, plus the other rank
@@ -182,7 +177,9 @@ class _Harvest:
         return found
 
     def sums(self, times: IntArray | None) -> tuple[FloatArray, FloatArray]:
-        """Weighted clicks and other impressions at each rank of documents that also stood at the other; queries count so many times."""
+        """Weighted clicks and other impressions at each rank of documents that also stood at the
+        other; queries count so many times.
+        """
         often = 1.0 if times is None else times[self.query]
         shape = (self.n_ranks, self.n_ranks)
         clicked, skipped = (
@@ -203,10 +200,8 @@ def _relative(clicked: FloatArray, skipped: FloatArray, method: HarvestMethod) -
 
 
 def _all_pairs(clicked: FloatArray, skipped: FloatArray) -> FloatArray:
-    """Propensities of greatest likelihood: a rank times a relevance of each pair of ranks, which is the same from both sides.
-
-    Steps of Newton in logarithms, in which the likelihood is concave, end at the same digits on every processor. Where the relevance of a
-    pair would have to be above 1, or every impression was clicked, a search inside the bounds takes over.
+    """Propensities of greatest likelihood: a rank times a relevance of each pair of ranks, which is
+    the same from both sides.
     """
     n = clicked.shape[0]
     # A pair without a click at either rank tells nothing, and a rank without any click has the propensity 0.
@@ -229,7 +224,9 @@ def _all_pairs(clicked: FloatArray, skipped: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _PairRows:
-    """A row for each rank and each other rank that it is compared with, and the number of each unordered pair."""
+    """A row for each rank and each other rank that it is compared with, and the number of each
+    unordered pair.
+    """
 
     ranks: IntArray
     rank: IntArray
@@ -248,7 +245,9 @@ class _PairRows:
         )
 
     def newton(self) -> FloatArray | None:
-        """Logarithms of propensities relative to the first rank; None where the maximum lies at a bound."""
+        """Logarithms of propensities relative to the first rank; None where the maximum lies at a
+        bound.
+        """
         n, n_pairs = self.ranks.size, int(self.pair.max()) + 1
         logs = np.zeros(n)
         shown = np.bincount(self.pair, self.hits + self.misses, n_pairs)
@@ -295,7 +294,9 @@ class _PairRows:
         return -float((self.hits * log_rate + self.misses * np.log(-np.expm1(log_rate))).sum())
 
     def searched(self) -> FloatArray:
-        """Propensities of greatest likelihood among probabilities, by a search that depends on the processor in the last digits."""
+        """Propensities of greatest likelihood among probabilities, by a search that depends on the
+        processor in the last digits.
+        """
         from scipy.optimize import minimize  # noqa: PLC0415  (few need it)
 
         n, size = self.ranks.size, self.ranks.size + int(self.pair.max()) + 1

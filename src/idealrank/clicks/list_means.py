@@ -47,13 +47,8 @@ def list_mean(
 ) -> ListMean:
     """Mean of one value a list, with its normal interval.
 
-    The standard error is that of the values plus `errors`, where given: the part of each list in another error of the mean.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> list_mean(np.array([1.0, 3.0]), None, 0.95).standard_error
-    1.0
+    The standard error is that of the values plus `errors`, where given: the part of each list in
+    another error of the mean.
     """
     level = check_confidence(confidence)
     varying = values if errors is None else values + errors

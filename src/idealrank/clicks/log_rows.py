@@ -221,7 +221,9 @@ class LogCheck:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Table:
-    """Rows by number: of their query, document and list; in the order of lists and ranks, with the place in the list."""
+    """Rows by number: of their query, document and list; in the order of lists and ranks, with the
+    place in the list.
+    """
 
     sessions_of: tuple[str, ...]
     queries: tuple[str, ...]
@@ -338,17 +340,8 @@ class _Table:
 
 
 def checked_rows(rows: LogRows) -> LogRows:
-    """Return rows whose columns have one length and the type of their role; each list without a user has one of its own.
-
-    Raises
-    ------
-    InputError
-        A column is missing, has another length or another type; or there is no row.
-
-    Examples
-    --------
-    >>> checked_rows(LogRows(session=["s"], query=["q"], document=["a"], rank=[1], click=[0], user=[""])).user
-    ['(session s)']
+    """Return rows whose columns have one length and the type of their role; each list without a
+    user has one of its own.
     """
     n = len(_texts("session", rows.session, None))
     if not n:
@@ -390,7 +383,9 @@ def _texts(name: str, given: Any, n: int | None) -> Sequence[str]:
 
 
 def _programs(of_list: IntArray, all_clicked: BoolArray, most: int) -> BoolArray:
-    """Users that are taken for programs: more lists than people look at, or a click on everything they were shown."""
+    """Users that are taken for programs: more lists than people look at, or a click on everything
+    they were shown.
+    """
     n_lists = np.bincount(of_list)
     always = np.bincount(of_list, all_clicked, n_lists.size) == n_lists
     found: BoolArray = (n_lists > most) | (always & (n_lists >= _ALL_CLICKED))

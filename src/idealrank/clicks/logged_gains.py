@@ -216,24 +216,7 @@ def logged_dcg(
 def click_cautions(
     n_clicks: int, total: float, squares: float, largest: float, never_shown: float, *, lists_differ: bool
 ) -> tuple[float, tuple[str, ...]]:
-    """Effective sample size of the clicks, and why intervals cannot be trusted.
-
-    Parameters
-    ----------
-    n_clicks : int
-        Clicks.
-    total, squares, largest : float
-        Sum of their weights, sum of the squares, and largest weight.
-    never_shown : float
-        Share of the discounts of the new lists on documents that were never shown.
-    lists_differ : bool
-        Whether one propensity a rank stands for lists of a query that have different documents.
-
-    Examples
-    --------
-    >>> click_cautions(1000, 1000.0, 1000.0, 1.0, 0.0, lists_differ=False)
-    (1000.0, ())
-    """
+    """Effective sample size of the clicks, and why intervals cannot be trusted."""
     effective = total**2 / squares if squares > 0 else 0.0
     share = largest / total if squares > 0 else 0.0
     cautions = []
@@ -306,13 +289,8 @@ def _queries_of_other_documents(sessions: Sessions) -> BoolArray:
 
 
 def documents_of_queries(sessions: Sessions) -> dict[str, bytes]:
-    """A digest of the documents of each query's lists; nothing of a query whose lists have different documents.
-
-    Examples
-    --------
-    >>> log = Sessions.from_arrays(["q", "q", "r", "r"], [["a", "b"], ["b", "a"], ["a", "b"], ["a", "c"]], [[0, 1]] * 4)
-    >>> {query: len(digest) for query, digest in documents_of_queries(log).items()}
-    {'q': 16, 'r': 0}
+    """A digest of the documents of each query's lists; nothing of a query whose lists have
+    different documents.
     """
     names: dict[str, list[str]] = {sessions.queries[number]: [] for number in np.unique(sessions.query).tolist()}
     for pair in np.unique(sessions.pair[sessions.pair >= 0]).tolist():
@@ -376,27 +354,15 @@ def _minus(errors: FloatArray | None, others: FloatArray | None) -> FloatArray |
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedLists:
-    """Weight of each click, and both measures of each list.
+    """Weight of each click, and both measures of each list."""
 
-    Attributes
-    ----------
-    clicked : float64 array, shape (clicks,)
-        Discount of the new rank, divided by the probability of examination.
-    dcg, ndcg : float64 array, shape (sessions,)
-        Measures.
-    dcg_errors, ndcg_errors : float64 array, shape (sessions,), or None
-        Part of each list in the error that fitted propensities leave in the means; None for given ones.
-
-    Examples
-    --------
-    >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [0, 0]])
-    >>> WeightedLists.of(log, {"q": ["b", "a"]}, [1.0, 0.5], None, None).dcg.tolist()
-    [2.0, 0.0]
-    """
-
+    # shape (clicks,): discount of the new rank, divided by the probability of examination
     clicked: FloatArray
+    # dcg, ndcg: shape (sessions,): measures
     dcg: FloatArray
     ndcg: FloatArray
+    # dcg_errors, ndcg_errors: shape (sessions,): part of each list in the error that fitted
+    # propensities leave in the means; None for given ones
     dcg_errors: FloatArray | None = None
     ndcg_errors: FloatArray | None = None
 
@@ -405,7 +371,9 @@ class WeightedLists:
         cls, sessions: Sessions, ranking: Ranking, propensity: "npt.ArrayLike | FittedPBM", discount: npt.ArrayLike | None,
         offset: npt.ArrayLike | None, *, fewest: int = 2, n_ranks: int | None = None,
     ) -> "WeightedLists":  # fmt: skip
-        """Check lists; a part of a log may have fewer lists than a log, or none, and fewer ranks than the `n_ranks` of the log."""
+        """Check lists; a part of a log may have fewer lists than a log, or none, and fewer ranks
+        than the `n_ranks` of the log.
+        """
         check_sessions(sessions)
         if len(sessions) < fewest:
             raise InputError(f"sessions: found {len(sessions)} lists, expected at least {fewest}; one list shows no variation")
@@ -446,12 +414,8 @@ def _mean_by_pair(sessions: Sessions, values: FloatArray) -> FloatArray:
 
 
 def discount_table(discount: npt.ArrayLike | None, deepest: int) -> FloatArray:
-    """Discount of each rank, as far as a rank goes; 0 at place 0, which stands for a document that is not shown.
-
-    Examples
-    --------
-    >>> discount_table([1.0, 0.5], 3).tolist()
-    [0.0, 1.0, 0.5, 0.0]
+    """Discount of each rank, as far as a rank goes; 0 at place 0, which stands for a document that
+    is not shown.
     """
     if discount is None:
         return np.array([0.0, *(1 / np.log2(np.arange(2, deepest + 2)))])
@@ -468,13 +432,8 @@ Unseen: TypeAlias = dict[str, tuple[int, int, frozenset[int]]]
 
 
 def unseen_ranks(sessions: Sessions, ranking: Ranking, n_ranks: int) -> Unseen:
-    """Ranks of each query's new list whose documents no list shows; empty for a ranking of ranks.
-
-    Examples
-    --------
-    >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [0, 0]])
-    >>> unseen_ranks(log, {"q": ["c", "a"]}, 2)
-    {'q': (2, 2, frozenset({1}))}
+    """Ranks of each query's new list whose documents no list shows; empty for a ranking of
+    ranks.
     """
     if not isinstance(ranking, Mapping):
         return {}
@@ -490,13 +449,7 @@ def unseen_ranks(sessions: Sessions, ranking: Ranking, n_ranks: int) -> Unseen:
 
 
 def share_never_shown(unseen: Unseen, table: FloatArray) -> float:
-    """Share of the discounts of the new lists on documents that no list of their query showed.
-
-    Examples
-    --------
-    >>> share_never_shown({"q": (2, 2, frozenset({1}))}, np.array([0.0, 1.0, 0.25]))
-    0.8
-    """
+    """Share of the discounts of the new lists on documents that no list of their query showed."""
     discounts = table.tolist()
     sums = np.cumsum(table).tolist()
     total = math.fsum(often * sums[length] for often, length, _ in unseen.values())

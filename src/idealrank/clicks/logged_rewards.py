@@ -231,13 +231,7 @@ def rows_of(
     *,
     fewest: int = 2,
 ) -> WeightedRows:
-    """Check the columns and the estimator of `ips`.
-
-    Examples
-    --------
-    >>> rows_of([1, 0], [0.5, 0.5], [0.5, 0.25], "clipped", 1.5).limit
-    1.5
-    """
+    """Check the columns and the estimator of `ips`."""
     one_of("estimator", estimator, Estimator)
     limit = largest_weight(estimator, "clipped", "clip", clip)
     return WeightedRows.of(rewards, target_probability, logged_probability, estimator, limit, fewest=fewest)
@@ -252,14 +246,7 @@ def rows_with_model(
     *,
     fewest: int = 2,
 ) -> WeightedRows:
-    """Check the columns, and subtract the predictions from the rewards.
-
-    Examples
-    --------
-    >>> half = [0.5, 0.5]
-    >>> rows_with_model([1, 0], (half, half), ([0.5, 0.25], half), "dr", None).rewards.tolist()
-    [0.5, -0.25]
-    """
+    """Check the columns, and subtract the predictions from the rewards."""
     one_of("estimator", estimator, ModelEstimator)
     limit = largest_weight(estimator, "switch", "switch", switch)
     predicted, baseline = (numbers(name, one) for name, one in zip(("predicted_logged", "predicted_target"), predictions, strict=True))
@@ -271,14 +258,7 @@ def rows_with_model(
 
 
 def value_of_rows(log: WeightedRows, clusters: Any, confidence: float, n_resamples: int, rng: RandomLike) -> PolicyValue:
-    """Value of checked rows, with its interval: normal, or by bootstrap over clusters.
-
-    Examples
-    --------
-    >>> rows = WeightedRows.of([1, 0], [0.6, 0.4], [0.5, 0.5], "ips", math.inf)
-    >>> value_of_rows(rows, None, 0.95, 0, None).value
-    0.6
-    """
+    """Value of checked rows, with its interval: normal, or by bootstrap over clusters."""
     level = check_confidence(confidence)
     codes = cluster_codes(clusters, log.n)
     replicates = replicates_of(n_resamples)
@@ -323,13 +303,8 @@ def value_of_rows(log: WeightedRows, clusters: Any, confidence: float, n_resampl
 
 @dataclass(frozen=True, kw_only=True)
 class WeightSums:
-    """Sums over rows, of cut weights unless the name says raw; `lost` is what the cut takes from the weighted rewards.
-
-    Examples
-    --------
-    >>> log = WeightedRows.of([1, 0], [0.6, 0.4], [0.5, 0.5], "ips", math.inf)
-    >>> sums_of_rows(log).plus(sums_of_rows(log)).weights
-    4.0
+    """Sums over rows, of cut weights unless the name says raw; `lost` is what the cut takes from
+    the weighted rewards.
     """
 
     weights: float
@@ -356,13 +331,7 @@ class WeightSums:
 
 
 def sums_of_rows(log: WeightedRows) -> WeightSums:
-    """Sum the rows of a log.
-
-    Examples
-    --------
-    >>> sums_of_rows(WeightedRows.of([1, 0], [0.6, 0.4], [0.5, 0.5], "ips", math.inf)).weighted
-    1.2
-    """
+    """Sum the rows of a log."""
     rows = []
     for _, raw, rewards in log.blocks():
         weights = log.cut(raw)
@@ -407,7 +376,9 @@ def sums_of_rows(log: WeightedRows) -> WeightSums:
 def _bootstrap(
     log: WeightedRows, codes: IntArray | None, replicates: int, rng: np.random.Generator, confidence: float
 ) -> tuple[float, float]:
-    """Percentile interval over clusters, drawn with replacement: of the sums of each cluster, not of its rows."""
+    """Percentile interval over clusters, drawn with replacement: of the sums of each cluster, not
+    of its rows.
+    """
     units = log.n if codes is None else int(codes.max()) + 1
     sums = np.zeros((2, units))  # of weighted rewards, and of what they are divided by
     for part, raw, rewards in log.blocks():
@@ -438,14 +409,7 @@ def _bootstrap(
 def cautions_of(
     sums: WeightSums, n: int, error: float, effective: float, share: float, n_clusters: int, *, has_model: bool
 ) -> tuple[str, ...]:
-    """Why an interval of these weights cannot be trusted.
-
-    Examples
-    --------
-    >>> log = WeightedRows.of([1, 0], [0.6, 0.4], [0.5, 0.5], "ips", math.inf)
-    >>> len(cautions_of(sums_of_rows(log), 2, 0.5, 1.9, 1.0, 2, has_model=False))
-    2
-    """
+    """Why an interval of these weights cannot be trusted."""
     found = []
     mean = sums.raw / n
     spread = math.sqrt(max(sums.raw_squares / n - mean**2, 0.0) / n)

@@ -230,28 +230,15 @@ def slate_difference(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WeightedSlates:
-    """Checked lists with the weight of each place; of self-normalised estimators the rewards are centred for their errors.
-
-    Attributes
-    ----------
-    rewards, weights : float64 array, shape (lists, ranks)
-        Rewards, and weights by the estimator.
-    worth : float64 array, shape (ranks,)
-        Weight of each rank in the reward of a list.
-    is_normalised : bool
-        Whether sums of weighted rewards are divided by sums of weights.
-
-    Examples
-    --------
-    >>> half = [[0.5, 0.5]] * 2
-    >>> WeightedSlates.of([[1, 0], [0, 1]], half, half, "ips", None).gained.tolist()
-    [1.0, 1.0]
+    """Checked lists with the weight of each place; of self-normalised estimators the rewards are
+    centred for their errors.
     """
 
+    # rewards, weights: shape (lists, ranks): rewards, and weights by the estimator
     rewards: FloatArray
     weights: FloatArray
-    worth: FloatArray
-    is_normalised: bool
+    worth: FloatArray  # shape (ranks,): weight of each rank in the reward of a list
+    is_normalised: bool  # Whether sums of weighted rewards are divided by sums of weights
 
     @classmethod
     def of(
@@ -298,7 +285,9 @@ class WeightedSlates:
 
     @property
     def ratio_columns(self) -> tuple[list[FloatArray], list[FloatArray]]:
-        """Numerators and denominators of lists, of whose sums the value is the ratio; of self-normalised estimators, at each rank."""
+        """Numerators and denominators of lists, of whose sums the value is the ratio; of
+        self-normalised estimators, at each rank.
+        """
         if not self.is_normalised:
             return [self.gained], [np.ones(len(self.rewards))]
         weights = list(self.weights.T)
@@ -316,37 +305,15 @@ class WeightedSlates:
 
 
 def ratio_worth(estimator: SlateEstimator, worth: FloatArray) -> FloatArray:
-    """Weight of each ratio of `WeightedSlates.ratio_columns` in the reward of a list.
-
-    Examples
-    --------
-    >>> ratio_worth("snips", np.array([1.0, 0.5])).tolist(), ratio_worth("ips", np.array([1.0, 0.5])).tolist()
-    ([1.0, 0.5], [1.0])
-    """
+    """Weight of each ratio of `WeightedSlates.ratio_columns` in the reward of a list."""
     return worth if estimator.startswith("sn") else np.ones(1)
 
 
 def slate_cautions(
     n: int, mean: FloatArray, spread: FloatArray, effective: FloatArray, sizes: tuple[float, float], worth: FloatArray
 ) -> tuple[str, ...]:
-    """Why an interval of the weights of lists cannot be trusted; of the ranks that count, the worst one is named.
-
-    Parameters
-    ----------
-    n : int
-        Lists.
-    mean, spread, effective : float64 array, shape (ranks,)
-        Mean and standard deviation of the weights at each rank, and effective sample size.
-    sizes : tuple of float
-        Sum, and largest, of the absolute weighted rewards of lists.
-    worth : float64 array, shape (ranks,)
-        Weight of each rank in the reward of a list.
-
-    Examples
-    --------
-    >>> one = np.ones(1)
-    >>> slate_cautions(10, one, 0 * one, 10 * one, (10.0, 1.0), one)
-    ('at place 1, 10 lists are worth 10 of equal weight, fewer than 100',)
+    """Why an interval of the weights of lists cannot be trusted; of the ranks that count, the worst
+    one is named.
     """
     found, counted, (total, largest) = [], np.flatnonzero(worth), sizes
     if counted.size:

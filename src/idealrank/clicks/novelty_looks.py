@@ -154,7 +154,9 @@ def novelty(
 
 
 def _error(influence: FloatArray, user: IntArray, is_b: "npt.NDArray[np.bool_]") -> float:
-    """Standard error of a sum of influences: by user, each cohort with its own correction for its number of users."""
+    """Standard error of a sum of influences: by user, each cohort with its own correction for its
+    number of users.
+    """
     totals = np.bincount(user, influence, is_b.size)
     there = np.bincount(user, minlength=is_b.size) > 0
     found = 0.0

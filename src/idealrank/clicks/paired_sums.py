@@ -29,17 +29,10 @@ Difference = TypeVar("Difference", PolicyDifference, SlateDifference, LoggedDCGD
 
 @dataclass(frozen=True, eq=False)
 class PairedMoments(RatioMoments):
-    """Ratios of policy A, then as many of policy B, over the same units; the values are B less A.
+    """Ratios of policy A, then as many of policy B, over the same units; the values are B less
+    A.
 
-    Moments are of the residuals and denominators of A, and of B less A, unit by unit. What both policies weigh alike cancels before it is
-    squared, so that the error of a small difference keeps its digits, unless the rewards are large beside their spread.
-
-    Examples
-    --------
-    >>> policies = [([np.array(rewards)], [np.ones(2)]) for rewards in ([1.0, 2.0], [2.0, 5.0])]
-    >>> found = PairedMoments.pair(policies, None).mean(np.ones(1), 0.95)
-    >>> found.value, found.standard_error
-    (2.0, 1.0)
+    Moments are of the residuals and denominators of A, and of B less A, unit by unit.
     """
 
     @classmethod

@@ -147,18 +147,7 @@ def doubly_robust_difference(
 
 
 def two(name: str, given: object) -> "tuple[Any, Any]":
-    """Return the columns of both policies.
-
-    Raises
-    ------
-    InputError
-        There are not two.
-
-    Examples
-    --------
-    >>> two("targets", ([0.5], [0.4]))
-    ([0.5], [0.4])
-    """
+    """Return the columns of both policies."""
     if isinstance(given, np.ndarray) and given.ndim:
         given = list(given)
     if not isinstance(given, list | tuple) or len(given) != 2:
@@ -181,39 +170,21 @@ def _difference(
 
 
 def difference_of_values(a: PolicyValue, b: PolicyValue, error: float) -> PolicyDifference:
-    """B less A with its normal interval, from the standard error.
-
-    Examples
-    --------
-    >>> from idealrank.clicks import ips
-    >>> one, other = (ips([1, 0], [target, 0.5], [0.5, 0.5]) for target in (0.5, 0.75))
-    >>> difference_of_values(one, other, 0.1).value
-    0.25
-    """
+    """B less A with its normal interval, from the standard error."""
     value, reach = b.value - a.value, error * float(ndtri((1 + a.confidence) / 2))
     return PolicyDifference(a=a, b=b, value=value, standard_error=error, interval=(value - reach, value + reach), confidence=a.confidence)
 
 
 def verdict_of(interval: tuple[float, float], *, is_supported: bool) -> Literal["better", "worse", "undecided", "no support"]:
-    """Verdict on B by the interval of B less A.
-
-    Examples
-    --------
-    >>> verdict_of((0.1, 0.3), is_supported=True), verdict_of((0.1, 0.3), is_supported=False)
-    ('better', 'no support')
-    """
+    """Verdict on B by the interval of B less A."""
     if not is_supported:
         return "no support"
     return side_of_interval(*interval)
 
 
 def units_needed(n: int, value: float, error: float, confidence: float, power: float) -> float:
-    """Rows or lists that would show a difference of this size with the given power, from n that gave this standard error.
-
-    Examples
-    --------
-    >>> round(units_needed(100, 0.1, 0.05, 0.95, 0.8)), units_needed(100, 0.0, 0.05, 0.95, 0.8)
-    (196, inf)
+    """Rows or lists that would show a difference of this size with the given power, from n that
+    gave this standard error.
     """
     wanted_power = real_number("power", power, "a number between 0 and 1, such as 0.8", low=0, high=1)
     if value == 0:

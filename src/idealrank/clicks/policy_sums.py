@@ -156,13 +156,7 @@ class PolicySums:
 
 
 def sums_of_log(log: WeightedRows, clusters: "Sequence[Any] | npt.ArrayLike | None") -> PolicySums:
-    """Sum the checked rows of a partition.
-
-    Examples
-    --------
-    >>> sums_of_log(WeightedRows.of([1], [0.5], [0.5], "ips", math.inf, fewest=0), None).n
-    1
-    """
+    """Sum the checked rows of a partition."""
     codes = codes_of_part(clusters, log.n)
     baseline = 0.0 if log.baseline is None else math.fsum(log.baseline.tolist())
     moments = RatioMoments.of(*log.ratio_columns, codes)

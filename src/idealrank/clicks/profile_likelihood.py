@@ -21,65 +21,40 @@ _RIDGE = 1e-12  # times clicks: a situation whose impressions were all clicked h
 
 @dataclass(frozen=True, eq=False)
 class ExaminationFit:
-    """Parameters of greatest likelihood.
+    """Parameters of greatest likelihood."""
 
-    Attributes
-    ----------
-    attractive : float64 array, shape (pairs,)
-        Attractiveness of each pair.
-    examined : float64 array, shape (situations,)
-        Examination of each situation; the largest of each set of linked situations is 1.
-    converged : bool
-        Whether the fit reached the maximum.
-    """
-
-    attractive: FloatArray
+    attractive: FloatArray  # shape (pairs,): attractiveness of each pair
+    # shape (situations,): examination of each situation; the largest of each set of linked
+    # situations is 1
     examined: FloatArray
-    converged: bool
+    converged: bool  # Whether the fit reached the maximum
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ProfilePoint:
-    """Likelihood at one examination, with each pair at its best attractiveness.
+    """Likelihood at one examination, with each pair at its best attractiveness."""
 
-    Attributes
-    ----------
-    log_attractive : float64 array, shape (pairs,)
-        Logarithm of the attractiveness of each clicked pair; at most 0.
-    log_likelihood : float
-        Natural logarithm of the probability of all clicks.
-    score : float64 array, shape (situations,)
-        Derivative by the logarithm of each examination.
-    weight : float64 array, shape (cells,)
-        Negative second derivative by the logarithm of the click rate of each cell.
-    """
-
+    # shape (pairs,): logarithm of the attractiveness of each clicked pair; at most 0
     log_attractive: FloatArray
-    log_likelihood: float
-    score: FloatArray
+    log_likelihood: float  # Natural logarithm of the probability of all clicks
+    score: FloatArray  # shape (situations,): derivative by the logarithm of each examination
+    # shape (cells,): negative second derivative by the logarithm of the click rate of each cell
     weight: FloatArray
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClickedCells:
-    """Cells of clicked pairs in clicked situations, numbered anew: all that moves the likelihood.
-
-    The likelihood of a pair or situation without a click is greatest at 0, whatever the other parameters.
-
-    Attributes
-    ----------
-    pairs, situations : int64 array
-        Number in the log of each clicked pair, and of each clicked situation.
-    pair, situation : int64 array, shape (cells,)
-        Place in `pairs` and `situations` of each cell.
-    clicked, skipped : float64 array, shape (cells,)
-        Impressions with and without a click.
+    """Cells of clicked pairs in clicked situations, numbered anew: all that moves the
+    likelihood.
     """
 
+    # pairs, situations: Number in the log of each clicked pair, and of each clicked situation
     pairs: IntArray
     situations: IntArray
+    # pair, situation: shape (cells,): place in `pairs` and `situations` of each cell
     pair: IntArray
     situation: IntArray
+    # clicked, skipped: shape (cells,): impressions with and without a click
     clicked: FloatArray
     skipped: FloatArray
 
@@ -123,10 +98,10 @@ class ClickedCells:
         )
 
     def _best_attractive(self, log_examined: FloatArray, first: FloatArray) -> FloatArray:
-        """Logarithm of the attractiveness of greatest likelihood of each pair: its expected clicks are its clicks.
+        """Logarithm of the attractiveness of greatest likelihood of each pair: its expected clicks
+        are its clicks.
 
-        The logarithm of the expected clicks is convex in that of the attractiveness. Steps of Newton therefore fall to the root
-        from above, and the upper bound of the root keeps all rates below 1.
+        The logarithm of the expected clicks is convex in that of the attractiveness.
         """
         clicks = self.by_pair(self.clicked)
         rows = np.flatnonzero(self.skipped > 0)
@@ -151,26 +126,17 @@ class ClickedCells:
         return logs
 
     def information(self, weight: FloatArray, free: BoolArray) -> FloatArray:
-        """Negative second derivative by the logarithms of examination, with attractiveness of the free pairs eliminated.
-
-        Parameters
-        ----------
-        weight : float64 array, shape (cells,)
-            As of `ProfilePoint`.
-        free : bool array, shape (pairs,)
-            Pairs that are not at their bound.
-
-        Returns
-        -------
-        float64 array, shape (situations, situations)
-            A Laplacian if all pairs are free: its null direction is the common factor of linked situations.
+        """Negative second derivative by the logarithms of examination, with attractiveness of the
+        free pairs eliminated.
         """
         scaled = self.scaled(weight, free)
         found: FloatArray = np.diag(self.by_situation(weight)) - (scaled.T @ scaled).toarray()
         return found
 
     def scaled(self, weight: FloatArray, free: BoolArray) -> "csr_array":
-        """Weights of cells divided by the root of the weight of their pair, if it is free. Shape (pairs, situations)."""
+        """Weights of cells divided by the root of the weight of their pair, if it is free. Shape
+        (pairs, situations).
+        """
         from scipy.sparse import csr_array  # noqa: PLC0415  (a model without a fit needs none)
 
         of_pair = self.by_pair(weight)
@@ -183,8 +149,7 @@ class ClickedCells:
 class ExaminationSearch:
     """Projected steps of Newton over the logarithms of examination, which are at most 0.
 
-    With attractiveness eliminated, the likelihood is concave in these logarithms. It does not change if all examination of a set of
-    linked situations grows by one factor and attractiveness shrinks by it: the largest examination of each set is therefore 1.
+    With attractiveness eliminated, the likelihood is concave in these logarithms.
     """
 
     cells: ClickedCells
@@ -204,7 +169,9 @@ class ExaminationSearch:
         return found
 
     def maximum(self, steps: int, log_examined: FloatArray, log_attractive: FloatArray) -> tuple[FloatArray, FloatArray, bool]:
-        """Logarithms of examination and attractiveness after so many steps at most, and whether they have converged."""
+        """Logarithms of examination and attractiveness after so many steps at most, and whether
+        they have converged.
+        """
         logs = self.within_bounds(log_examined)
         point = self.cells.point(logs, log_attractive)
         for _ in range(steps):
@@ -241,7 +208,9 @@ class ExaminationSearch:
         return found
 
     def _held(self, logs: FloatArray, score: FloatArray) -> BoolArray:
-        """Situations at their bound that the likelihood pushes against it; one of each set, since a common factor is free."""
+        """Situations at their bound that the likelihood pushes against it; one of each set, since a
+        common factor is free.
+        """
         at_bound = np.flatnonzero(logs == 0)
         found = np.zeros(logs.size, bool)
         found[at_bound] = score[at_bound] >= 0
@@ -252,32 +221,7 @@ class ExaminationSearch:
 
 
 def fit_examination(cells: CellCounts, steps: int, start: float, first: ExaminationFit | None = None) -> ExaminationFit:
-    """Fit attractiveness of pairs and examination of situations.
-
-    Parameters
-    ----------
-    cells : CellCounts
-        The counts.
-    steps : int
-        Most steps of Newton.
-    start : float
-        Value of parameters that the counts say nothing about.
-    first : ExaminationFit, optional
-        Parameters to start from, such as the fit to other counts of the same cells; by default, from click rates.
-
-    Examples
-    --------
-    >>> counts = CellCounts(
-    ...     pair=np.array([0, 0]),
-    ...     situation=np.array([0, 1]),
-    ...     shown=np.array([10.0, 10]),
-    ...     clicked=np.array([4.0, 2]),
-    ...     n_pairs=1,
-    ...     n_situations=2,
-    ... )
-    >>> fit_examination(counts, 20, 0.5).examined.round(6).tolist()
-    [1.0, 0.5]
-    """
+    """Fit attractiveness of pairs and examination of situations."""
     known = ClickedCells.of(cells)
     search = ExaminationSearch.of(known)
     if first is None:
@@ -297,20 +241,8 @@ def fit_examination(cells: CellCounts, steps: int, start: float, first: Examinat
 
 
 def compared_with_first(cells: CellCounts, examined: FloatArray) -> IntArray:
-    """Situations in the set of the first rank that had a click, from the first rank on; none if it had no click.
-
-    Examples
-    --------
-    >>> counts = CellCounts(
-    ...     pair=np.array([0, 0, 1]),
-    ...     situation=np.array([0, 1, 2]),
-    ...     shown=np.full(3, 9.0),
-    ...     clicked=np.full(3, 2.0),
-    ...     n_pairs=2,
-    ...     n_situations=3,
-    ... )
-    >>> compared_with_first(counts, np.ones(3)).tolist()
-    [0, 1]
+    """Situations in the set of the first rank that had a click, from the first rank on; none if it
+    had no click.
     """
     sets = informative_sets(cells)
     had_click = (np.bincount(cells.situation, cells.clicked, cells.n_situations) > 0) & (examined > 0)
@@ -320,20 +252,8 @@ def compared_with_first(cells: CellCounts, examined: FloatArray) -> IntArray:
 
 
 def relative_to_first(cells: CellCounts, examined: FloatArray) -> FloatArray:
-    """Divide examination by that of the first rank; NaN where clicked documents do not link both, or the first had no click.
-
-    Examples
-    --------
-    >>> counts = CellCounts(
-    ...     pair=np.array([0, 0, 1]),
-    ...     situation=np.array([0, 1, 2]),
-    ...     shown=np.full(3, 9.0),
-    ...     clicked=np.full(3, 2.0),
-    ...     n_pairs=2,
-    ...     n_situations=3,
-    ... )
-    >>> relative_to_first(counts, np.array([1.0, 0.4, 1.0])).tolist()
-    [1.0, 0.4, nan]
+    """Divide examination by that of the first rank; NaN where clicked documents do not link both,
+    or the first had no click.
     """
     sets = informative_sets(cells)
     found = np.full(examined.size, np.nan)
@@ -344,34 +264,8 @@ def relative_to_first(cells: CellCounts, examined: FloatArray) -> FloatArray:
 
 
 def log_errors(cells: CellCounts, attractive: FloatArray, examined: FloatArray, compared: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Standard errors of the logarithms of click rates at the first rank, and of relative examination.
-
-    Parameters
-    ----------
-    cells : CellCounts
-        The counts.
-    attractive, examined : float64 arrays, shapes (pairs,) and (situations,)
-        Parameters of greatest likelihood.
-    compared : int64 array, shape (compared,)
-        Situations, from the first rank on, as of `compared_with_first`.
-
-    Returns
-    -------
-    tuple of float64 arrays, shapes (pairs,) and (compared,)
-        By the information of the likelihood; NaN where there is none.
-
-    Examples
-    --------
-    >>> counts = CellCounts(
-    ...     pair=np.array([0, 0]),
-    ...     situation=np.array([0, 1]),
-    ...     shown=np.full(2, 100.0),
-    ...     clicked=np.array([40.0, 20]),
-    ...     n_pairs=1,
-    ...     n_situations=2,
-    ... )
-    >>> log_errors(counts, np.array([0.4]), np.array([1.0, 0.5]), np.array([0, 1]))[1].round(3).tolist()
-    [0.0, 0.235]
+    """Standard errors of the logarithms of click rates at the first rank, and of relative
+    examination.
     """
     known = ClickedCells.of(cells)
     point = known.point(np.log(examined[known.situations]), np.log(attractive[known.pairs]))
@@ -401,41 +295,8 @@ def _covariance(known: ClickedCells, point: ProfilePoint, places: IntArray) -> F
 def residual_weights(cells: CellCounts, attractive: FloatArray, examined: FloatArray, slope: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Weights with which residual clicks move a value that depends on relative examination.
 
-    By the efficient score, with attractiveness as nuisance parameters. The residual of an impression is 1 with a click, and else
-    ``-rate / (1 - rate)``. Its weight is that of its situation less that of its pair. The sum of weights times residuals is,
-    to first order, the error that the fit leaves in the value.
-
-    Parameters
-    ----------
-    cells : CellCounts
-        The counts, with a click in every situation.
-    attractive, examined : float64 arrays, shapes (pairs,) and (situations,)
-        Parameters of greatest likelihood.
-    slope : float64 array, shape (situations,)
-        Derivative of the value by the logarithm of each examination relative to the first.
-
-    Returns
-    -------
-    tuple of float64 arrays, shapes (situations,) and (pairs,)
-        Weights of situations, and of pairs.
-
-    References
-    ----------
-    Bickel, Klaassen, Ritov and Wellner (1993), Efficient and Adaptive Estimation for Semiparametric Models, section 2.4.
-
-    Examples
-    --------
-    >>> counts = CellCounts(
-    ...     pair=np.array([0, 0]),
-    ...     situation=np.array([0, 1]),
-    ...     shown=np.full(2, 100.0),
-    ...     clicked=np.array([40.0, 20]),
-    ...     n_pairs=1,
-    ...     n_situations=2,
-    ... )
-    >>> by_situation, by_pair = residual_weights(counts, np.array([0.4]), np.array([1.0, 0.5]), np.array([0.0, 1.0]))
-    >>> by_situation.round(4).tolist(), by_pair.round(4).tolist()
-    ([0.0, 0.055], [0.015])
+    By the efficient score, with attractiveness as nuisance parameters. Bickel, Klaassen, Ritov and
+    Wellner (1993), Efficient and Adaptive Estimation for Semiparametric Models, section 2.4.
     """
     known = ClickedCells.of(cells)
     point = known.point(np.log(examined[known.situations]), np.log(attractive[known.pairs]))
@@ -454,12 +315,8 @@ def _root(variances: FloatArray) -> FloatArray:
 
 
 def inverse_of(matrix: FloatArray) -> FloatArray:
-    """Invert a symmetric positive definite matrix by elimination, whose sums have one order on every processor.
-
-    Examples
-    --------
-    >>> inverse_of(np.array([[2.0, 1.0], [1.0, 2.0]])).round(3).tolist()
-    [[0.667, -0.333], [-0.333, 0.667]]
+    """Invert a symmetric positive definite matrix by elimination, whose sums have one order on
+    every processor.
     """
     size = matrix.shape[0]
     work = np.hstack([matrix, np.eye(size)])

@@ -112,7 +112,9 @@ def propensities(
 
 
 def _not_relative(fitted: FittedPBM) -> Iterator[str]:
-    """Say which ranks cannot be compared with the first, unless the fit has said that they share no document."""
+    """Say which ranks cannot be compared with the first, unless the fit has said that they share no
+    document.
+    """
     lost = np.flatnonzero(np.isnan(fitted.relative_propensity)) + 1
     if not fitted.cells.clicked[fitted.cells.situation == 0].any():
         yield FIRST_WITHOUT_CLICK

@@ -14,41 +14,18 @@ LEAST_QUERIES = 2
 
 
 def query_draws(generator: np.random.Generator, n_queries: int, replicates: int) -> Iterator[IntArray]:
-    """Draw queries with replacement, and count how often each one is drawn. Shape (queries,), replicate by replicate.
-
-    Examples
-    --------
-    >>> [int(times.sum()) for times in query_draws(np.random.default_rng(1), 3, 2)]
-    [3, 3]
+    """Draw queries with replacement, and count how often each one is drawn. Shape (queries,),
+    replicate by replicate.
     """
     for _ in range(replicates):
         yield np.bincount(generator.integers(0, n_queries, n_queries), minlength=n_queries)
 
 
 def linking_queries(cells: CellCounts, query_of_pair: IntArray) -> IntArray:
-    """Count, up to two, the queries that link each rank with the first by clicked documents. Shape (ranks,).
+    """Count, up to two, the queries that link each rank with the first by clicked documents. Shape
+    (ranks,).
 
     The count is 1 if the link breaks without some query, however many queries link other ranks.
-
-    Parameters
-    ----------
-    cells : CellCounts
-        Counts by rank.
-    query_of_pair : int64 array, shape (pairs,)
-        Number of the query of each pair.
-
-    Examples
-    --------
-    >>> cells = CellCounts(
-    ...     pair=np.array([0, 0, 1, 1, 2, 2]),
-    ...     situation=np.array([0, 1, 0, 1, 1, 2]),
-    ...     shown=np.full(6, 9.0),
-    ...     clicked=np.full(6, 3.0),
-    ...     n_pairs=3,
-    ...     n_situations=3,
-    ... )
-    >>> linking_queries(cells, np.array([0, 1, 2])).tolist()
-    [2, 2, 1]
     """
     edges = _rank_links(cells, query_of_pair)
     upper, lower, query = edges.T
@@ -95,19 +72,8 @@ def _tree(upper: IntArray, lower: IntArray, length: IntArray, n_ranks: int) -> B
 
 
 def one_query_cautions(n_linking: IntArray) -> tuple[str, ...]:
-    """Caution about ranks without an interval because a single query links them with the first; empty without such a rank.
-
-    Parameters
-    ----------
-    n_linking : int64 array, shape (ranks,)
-        Queries that link each rank with the first.
-
-    Examples
-    --------
-    >>> one_query_cautions(np.array([4, 4, 1]))[0][:44]
-    'no interval at 1 of 3 ranks, such as rank 3:'
-    >>> one_query_cautions(np.array([4, 4, 0]))
-    ()
+    """Caution about ranks without an interval because a single query links them with the first;
+    empty without such a rank.
     """
     ranks = np.flatnonzero(n_linking == 1) + 1
     if not ranks.size:
@@ -120,30 +86,8 @@ def one_query_cautions(n_linking: IntArray) -> tuple[str, ...]:
 
 
 def log_intervals(relative: FloatArray, replicates: FloatArray, n_linking: IntArray, n_queries: int, confidence: float) -> FloatArray:
-    """Intervals of propensities on logarithms, whose errors are symmetric; errors of ratios are not.
-
-    Parameters
-    ----------
-    relative : float64 array, shape (ranks,)
-        Estimates.
-    replicates : float64 array, shape (replicates, ranks)
-        Estimates of a bootstrap over queries; NaN and 0 without a link or a click.
-    n_linking : int64 array, shape (ranks,)
-        Queries that link each rank with the first, as of `linking_queries`.
-    n_queries : int
-        Queries: the standard errors of few are uncertain, as the quantile of Student's distribution allows for.
-    confidence : float
-        Confidence level.
-
-    Returns
-    -------
-    float64 array, shape (ranks, 2)
-        NaN for an estimate of 0 or NaN, without two replicates, or if fewer than two queries link the rank with the first.
-
-    Examples
-    --------
-    >>> log_intervals(np.array([1.0, 0.5]), np.array([[1, 0.4], [1, 0.6]]), np.array([9, 9]), 20, 0.95).round(2).tolist()
-    [[1.0, 1.0], [0.27, 0.91]]
+    """Intervals of propensities on logarithms, whose errors are symmetric; errors of ratios are
+    not.
     """
     found = np.full((relative.size, 2), np.nan)
     if n_queries < LEAST_QUERIES:

@@ -18,50 +18,26 @@ from idealrank.errors import InputError
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RatioMoments:
-    """Ratios ``sum(above) / sum(below)`` over units, which are rows or clusters of rows, with moments of the residuals.
+    """Ratios ``sum(above) / sum(below)`` over units, which are rows or clusters of rows, with
+    moments of the residuals.
 
-    The residual of a unit is ``above - ratio * below``. Moments are kept about the ratio and moved when it changes, since moments of
-    `above` itself would cancel where the spread is small beside the mean.
-
-    Attributes
-    ----------
-    n_units : int
-        Units.
-    below, ratio : float64 array, shape (ratios,)
-        Sums of the denominators, and the ratios; 0 where the denominator is 0.
-    residuals, crossed, squares : float64 array, shape (ratios, ratios)
-        Sums over units of products: residual with residual, residual with denominator, denominator with denominator.
-
-    References
-    ----------
-    Chan, Golub and LeVeque (1983), Algorithms for computing the sample variance, The American Statistician 37: moments of parts. Cochran
-    (1977), Sampling techniques, section 6.3, for the error of a ratio.
-
-    Examples
-    --------
-    >>> one, other = (RatioMoments.of([np.array(column)], [np.ones(2)], None) for column in ([1.0, 2.0], [3.0, 6.0]))
-    >>> one.plus(other).ratio.tolist(), one.plus(other).residuals.tolist()
-    ([3.0], [[14.0]])
+    The residual of a unit is ``above - ratio * below``.
     """
 
-    n_units: int
+    n_units: int  # Units
+    # below, ratio: shape (ratios,): sums of the denominators, and the ratios; 0 where the
+    # denominator is 0
     below: FloatArray
     ratio: FloatArray
+    # residuals, crossed, squares: shape (ratios, ratios): sums over units of products: residual
+    # with residual, residual with denominator, denominator with denominator
     residuals: FloatArray
     crossed: FloatArray
     squares: FloatArray
 
     @classmethod
     def of(cls, above: Sequence[FloatArray], below: Sequence[FloatArray], codes: IntArray | None) -> Self:
-        """Sum rows.
-
-        Parameters
-        ----------
-        above, below : sequence of float64 arrays, shape (rows,)
-            Numerators and denominators of each ratio.
-        codes : int64 array, shape (rows,), or None
-            Cluster of each row.
-        """
+        """Sum rows."""
         sums = np.array([float(column.sum()) for column in below])
         ratio = np.array([_ratio(float(column.sum()), total) for column, total in zip(above, sums.tolist(), strict=True)])
         gaps = [one - share * two if share else one for one, share, two in zip(above, ratio.tolist(), below, strict=True)]
@@ -104,7 +80,9 @@ class RatioMoments:
 
     @staticmethod
     def _moved(gap: FloatArray, products: FloatArray) -> FloatArray:
-        """Products of the changes of residuals, from products of denominators: a residual changes by a gap times its denominator."""
+        """Products of the changes of residuals, from products of denominators: a residual changes
+        by a gap times its denominator.
+        """
         found: FloatArray = gap[:, None] * products
         return found
 
@@ -118,25 +96,13 @@ class RatioMoments:
         return np.divide(worth, self.below, out=np.zeros(self.below.size), where=self.below != 0)
 
     def error(self, worth: FloatArray) -> float:
-        """Standard error of the sum of the values times their worth.
-
-        Examples
-        --------
-        >>> RatioMoments.of([np.array([1.0, 3.0])], [np.ones(2)], None).error(np.ones(1))
-        1.0
-        """
+        """Standard error of the sum of the values times their worth."""
         share = self._shares(worth)
         spread = float((share[:, None] * self.residuals * share).sum())
         return math.sqrt(max(spread, 0.0) * self.n_units / (self.n_units - 1))
 
     def mean(self, worth: FloatArray, level: float) -> ListMean:
-        """Sum of the values times their worth, with its normal interval.
-
-        Examples
-        --------
-        >>> RatioMoments.of([np.array([1.0, 3.0])], [np.ones(2)], None).mean(np.ones(1), 0.95).value
-        2.0
-        """
+        """Sum of the values times their worth, with its normal interval."""
         value, error = float((self.values * worth).sum()), self.error(worth)
         reach = error * float(ndtri((1 + level) / 2))
         return ListMean(value, error, (value - reach, value + reach))
@@ -156,22 +122,13 @@ def _products(ones: Sequence[FloatArray], others: Sequence[FloatArray]) -> Float
 
 
 def codes_of_part(clusters: "Sequence[Any] | npt.ArrayLike | None", n: int) -> IntArray | None:
-    """Number the clusters of a part of a log, which may have one or none; None without clusters.
-
-    Examples
-    --------
-    >>> codes_of_part(["u", "u"], 2).tolist(), codes_of_part([], 0).tolist()
-    ([0, 0], [])
-    """
+    """Number the clusters of a part of a log, which may have one or none; None without clusters."""
     return None if clusters is None else label_codes(label_column("clusters", clusters, n), "clusters")
 
 
 def require_units(n: int, n_units: int, name: str, of: str, *, clustered: bool) -> None:
-    """Refuse a whole log with fewer rows or clusters than an error needs, as the estimators of one machine do.
-
-    Examples
-    --------
-    >>> require_units(2, 2, "rewards", "rows", clustered=True)
+    """Refuse a whole log with fewer rows or clusters than an error needs, as the estimators of one
+    machine do.
     """
     if n < 2:
         raise InputError(f"{name}: found {n} {of} in all parts, expected at least 2; one shows no variation")

@@ -19,18 +19,10 @@ _GAIN = 1e-3  # log-likelihood that is left to gain, by the shrinking of the ste
 
 @dataclass(frozen=True, eq=False)
 class CountedSessions:
-    """Distinct sessions of a part of a log, each counted so many times.
+    """Distinct sessions of a part of a log, each counted so many times."""
 
-    Attributes
-    ----------
-    log : Sessions
-        The distinct sessions.
-    times : float64 array, shape (sessions,)
-        How often each of them occurred.
-    """
-
-    log: Sessions
-    times: FloatArray
+    log: Sessions  # The distinct sessions
+    times: FloatArray  # shape (sessions,): how often each of them occurred
 
     @classmethod
     def of(cls, log: Sessions) -> "CountedSessions":
@@ -57,22 +49,13 @@ class CountedSessions:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReadingFit:
-    """Parameters of a DBN.
+    """Parameters of a DBN."""
 
-    Attributes
-    ----------
-    attractive, satisfied : float64 arrays, shape (pairs,)
-        Attractiveness and satisfaction of each pair.
-    goes_on : float
-        Probability of going on.
-    converged : bool
-        Whether the fit reached the maximum of the likelihood.
-    """
-
+    # attractive, satisfied: shape (pairs,): attractiveness and satisfaction of each pair
     attractive: FloatArray
     satisfied: FloatArray
-    goes_on: float
-    converged: bool = False
+    goes_on: float  # Probability of going on
+    converged: bool = False  # Whether the fit reached the maximum of the likelihood
 
     @property
     def values(self) -> FloatArray:
@@ -88,23 +71,15 @@ class ReadingFit:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReadingStep:
-    """Result of one step of expectation maximisation for a part.
+    """Result of one step of expectation maximisation for a part."""
 
-    Attributes
-    ----------
-    attractive, satisfied : float64 arrays, shape (pairs,)
-        New parameters of the pairs of the part.
-    moved, stayed : float
-        How often users are expected to have gone on, and to have stayed.
-    log_likelihood : float
-        Logarithm of the probability of all clicks, before the step.
-    """
-
+    # attractive, satisfied: shape (pairs,): new parameters of the pairs of the part
     attractive: FloatArray
     satisfied: FloatArray
+    # moved, stayed: How often users are expected to have gone on, and to have stayed
     moved: float
     stayed: float
-    log_likelihood: float
+    log_likelihood: float  # Logarithm of the probability of all clicks, before the step
 
 
 def fit_reading(
@@ -112,27 +87,8 @@ def fit_reading(
 ) -> ReadingFit:
     """Fit a DBN to parts of a log without a common query.
 
-    Two steps of expectation maximisation tell how fast steps shrink, and a third one starts from where they lead. It is dropped where
-    the likelihood is lower there.
-
-    Parameters
-    ----------
-    parts : sequence of CountedSessions
-        The parts; parameters of pairs are joined part by part.
-    steps : int
-        Most steps.
-    start : float
-        First value of each parameter, and the value of those that the log says nothing about.
-    first : ReadingFit, optional
-        Parameters to start from.
-    each : callable
-        Applies a function to every part, as `map` does.
-
-    Examples
-    --------
-    >>> log = Sessions.from_arrays(["q"] * 3, [["a", "b"], ["a", "b"], ["b", "a"]], [[1, 0], [1, 1], [0, 0]])
-    >>> fit_reading([CountedSessions.of(log)], 300, 0.5).converged
-    True
+    Two steps of expectation maximisation tell how fast steps shrink, and a third one starts from
+    where they lead. It is dropped where the likelihood is lower there.
     """
     n_pairs = sum(part.n_pairs for part in parts)
     values = np.full(2 * n_pairs + 1, start) if first is None else first.values
@@ -180,15 +136,8 @@ def _step_of(state: tuple[CountedSessions, ReadingFit], start: float) -> Reading
 
 
 def reading_step(part: CountedSessions, fit: ReadingFit, start: float) -> ReadingStep:
-    """One step: everything above the last click is known, and the rest follows from no click below it.
-
-    Examples
-    --------
-    >>> log = Sessions.from_arrays(["q"], [["a", "b"]], [[1, 0]])
-    >>> reading_step(
-    ...     CountedSessions.of(log), ReadingFit(attractive=np.full(2, 0.5), satisfied=np.full(2, 0.5), goes_on=0.5), 0.5
-    ... ).attractive.round(3).tolist()
-    [1.0, 0.429]
+    """One step: everything above the last click is known, and the rest follows from no click below
+    it.
     """
     log, times, goes_on = part.log, part.times, fit.goes_on
     pair, clicks, ranks = log.pair, log.clicks, log.n_ranks
@@ -227,7 +176,9 @@ def reading_step(part: CountedSessions, fit: ReadingFit, start: float) -> Readin
 
 
 def _silent(attraction: FloatArray, there: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]", goes_on: float) -> FloatArray:
-    """Chance of no click from a rank on, if it is examined; 1 below the end of a list. Shape (sessions, ranks + 1)."""
+    """Chance of no click from a rank on, if it is examined; 1 below the end of a list. Shape
+    (sessions, ranks + 1).
+    """
     n_sessions, ranks = attraction.shape
     found = np.ones((n_sessions, ranks + 1))
     for rank in range(ranks - 1, -1, -1):

@@ -263,17 +263,7 @@ class Sessions:
 
 
 def check_sessions(given: object) -> None:
-    """Refuse what are no sessions.
-
-    Raises
-    ------
-    InputError
-        It is something else.
-
-    Examples
-    --------
-    >>> check_sessions(Sessions.from_arrays(["q"], [["a"]], [[1]]))
-    """
+    """Refuse what are no sessions."""
     if not isinstance(given, Sessions):
         raise InputError(
             f"sessions: found {shown(type(given).__name__)}, expected Sessions",
@@ -282,13 +272,7 @@ def check_sessions(given: object) -> None:
 
 
 def nested(documents: "Sequence[tuple[str, str]]", values: FloatArray) -> Mapping[str, Mapping[str, float]]:
-    """Values of pairs, as a mapping of queries to mappings of documents.
-
-    Examples
-    --------
-    >>> nested([("q", "a"), ("q", "b")], np.array([0.5, 1.0]))
-    {'q': {'a': 0.5, 'b': 1.0}}
-    """
+    """Values of pairs, as a mapping of queries to mappings of documents."""
     found: dict[str, dict[str, float]] = {}
     for (query, document), value in zip(documents, values.tolist(), strict=True):
         found.setdefault(query, {})[document] = value
@@ -296,19 +280,7 @@ def nested(documents: "Sequence[tuple[str, str]]", values: FloatArray) -> Mappin
 
 
 def numbered(labels: "Sequence[Any] | np.ndarray[Any, Any]") -> tuple[IntArray, tuple[str, ...]]:
-    """Number ids by first appearance, and list them as texts.
-
-    Raises
-    ------
-    InputError
-        A text and a number are the same id, or an id is neither.
-
-    Examples
-    --------
-    >>> numbers, names = numbered(["b", "a", "b"])
-    >>> numbers.tolist(), names
-    ([0, 1, 0], ('b', 'a'))
-    """
+    """Number ids by first appearance, and list them as texts."""
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu":
         numbers, distinct = _by_first_appearance(labels.astype(np.int64))
         return numbers, tuple(map(str, distinct.tolist()))
@@ -326,7 +298,9 @@ def numbered(labels: "Sequence[Any] | np.ndarray[Any, Any]") -> tuple[IntArray, 
 
 
 def _by_first_appearance(keys: IntArray) -> tuple[IntArray, IntArray]:
-    """Number whole numbers by their first appearance, and list them in that order: by a table where they are dense, else by a sort."""
+    """Number whole numbers by their first appearance, and list them in that order: by a table where
+    they are dense, else by a sort.
+    """
     low, span = int(keys.min()), int(keys.max()) - int(keys.min()) + 1
     if span <= max(1 << 16, 4 * keys.size):
         first = np.full(span, keys.size, np.int64)

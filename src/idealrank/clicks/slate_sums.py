@@ -144,13 +144,7 @@ class SlateSums:
 
 
 def sums_of_slates(lists: WeightedSlates, estimator: SlateEstimator, clusters: "Sequence[Any] | npt.ArrayLike | None") -> SlateSums:
-    """Sum the checked lists of a partition.
-
-    Examples
-    --------
-    >>> sums_of_slates(WeightedSlates.of([[1]], [[0.5]], [[0.5]], "ips", None, fewest=0), "ips", None).n
-    1
-    """
+    """Sum the checked lists of a partition."""
     n, weights = len(lists.rewards), list(lists.weights.T)
     gained, codes = lists.gained, codes_of_part(clusters, n)
     products = [one * two for one, two in zip(weights, lists.rewards.T, strict=True)]

@@ -182,7 +182,9 @@ def _cautions(n_pairs: IntArray, strength: FloatArray) -> list[str]:
 
 
 def _sums(sessions: Sessions) -> tuple[FloatArray, IntArray]:
-    """Weighted sums by query and rank: of 1, and of the rates at the first rank, at the rank, and at all others; of their products."""
+    """Weighted sums by query and rank: of 1, and of the rates at the first rank, at the rank, and
+    at all others; of their products.
+    """
     n_ranks, n_pairs = sessions.n_ranks, len(sessions.documents)
     there = sessions.pair >= 0
     cells = sessions.pair[there] * n_ranks + np.broadcast_to(np.arange(n_ranks), there.shape)[there]
@@ -205,7 +207,9 @@ def _sums(sessions: Sessions) -> tuple[FloatArray, IntArray]:
 
 @dataclass(frozen=True, eq=False)
 class _Moments:
-    """Tops of slopes and offsets, and their bottom, the covariance of the first rank. Shapes (replicates, ranks)."""
+    """Tops of slopes and offsets, and their bottom, the covariance of the first rank. Shapes
+    (replicates, ranks).
+    """
 
     of_own: FloatArray
     of_offset: FloatArray
@@ -223,29 +227,8 @@ def _moments(sums: FloatArray) -> _Moments:
 
 
 def fieller(top: FloatArray, bottom: FloatArray, tops: FloatArray, bottoms: FloatArray, quantile: float) -> FloatArray:
-    """Intervals of ratios that hold the values at which top less value times bottom is not significant.
-
-    Percentiles of ratios, or normal intervals, are too short if the error of the bottom is not small.
-
-    Parameters
-    ----------
-    top, bottom : float64 arrays, shape (ratios,)
-        Estimates.
-    tops, bottoms : float64 arrays, shape (replicates, ratios)
-        Replicates, for their variances and covariances.
-    quantile : float
-        Standard errors that are not significant.
-
-    Returns
-    -------
-    float64 array, shape (ratios, 2)
-        Infinite where the bottom is not significant, NaN where an estimate is.
-
-    Examples
-    --------
-    >>> draws = np.random.default_rng(1).normal([2.0, 4.0], 0.1, (1000, 2))
-    >>> fieller(np.array([2.0]), np.array([4.0]), draws[:, :1], draws[:, 1:], 1.96).round(2).tolist()
-    [[0.45, 0.56]]
+    """Intervals of ratios that hold the values at which top less value times bottom is not
+    significant.
     """
     n = tops.shape[0]
     from_mean, from_bottom = tops - tops.mean(axis=0), bottoms - bottoms.mean(axis=0)

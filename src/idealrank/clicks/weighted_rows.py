@@ -22,13 +22,7 @@ LARGEST = 1e50
 
 
 def cluster_codes(clusters: "Sequence[Any] | npt.ArrayLike | None", n: int) -> IntArray | None:
-    """Number the clusters of n rows; None without clusters.
-
-    Examples
-    --------
-    >>> cluster_codes(["u", "v", "u"], 3).tolist()
-    [0, 1, 0]
-    """
+    """Number the clusters of n rows; None without clusters."""
     if clusters is None:
         return None
     codes = label_codes(label_column("clusters", clusters, n), "clusters")
@@ -38,17 +32,8 @@ def cluster_codes(clusters: "Sequence[Any] | npt.ArrayLike | None", n: int) -> I
 
 
 def label_codes(labels: "np.ndarray[Any, Any]", name: str = "labels") -> IntArray:
-    """Number labels in their sorted order: whole numbers that lie close together by a table, others by a sort.
-
-    Raises
-    ------
-    InputError
-        Labels of several types have no order.
-
-    Examples
-    --------
-    >>> label_codes(np.array([7, 5, 7])).tolist(), label_codes(np.array(["v", "u", "v"])).tolist()
-    ([1, 0, 1], [1, 0, 1])
+    """Number labels in their sorted order: whole numbers that lie close together by a table, others
+    by a sort.
     """
     if labels.dtype.kind in "iu" and labels.size:
         low, high = int(labels.min()), int(labels.max())
@@ -65,34 +50,17 @@ def label_codes(labels: "np.ndarray[Any, Any]", name: str = "labels") -> IntArra
 
 
 def numbers(name: str, given: npt.ArrayLike) -> FloatArray:
-    """A column of finite numbers, none larger than `LARGEST`.
-
-    Raises
-    ------
-    InputError
-        It is not one-dimensional, or a value is no finite number, or too large.
-
-    Examples
-    --------
-    >>> numbers("rewards", [1, 0]).tolist()
-    [1.0, 0.0]
-    """
+    """A column of finite numbers, none larger than `LARGEST`."""
     return bounded_numbers(name, given)[0]
 
 
 def bounded_numbers(name: str, given: npt.ArrayLike) -> tuple[FloatArray, float, float]:
-    """A column of finite numbers, none larger than `LARGEST`, with its smallest and its largest.
-
-    Examples
-    --------
-    >>> bounded_numbers("rewards", [1, 0])[1:]
-    (0.0, 1.0)
-    """
+    """A column of finite numbers, none larger than `LARGEST`, with its smallest and its largest."""
     found = number_table(name, given)
     if found.ndim != 1:
         raise InputError(f"{name}: found shape {found.shape}, expected one value a row")
     low, high = _ends(found)
-    size = max(high, -low) if low == low else low
+    size = max(high, -low) if low == low else low  # noqa: PLR0124  (NaN)
     if not math.isfinite(size):
         place = int(np.argmin(np.isfinite(found)))
         raise InputError(f"{name}, row {place}: found {found[place]}, expected a finite value; leave such rows out")
@@ -103,7 +71,9 @@ def bounded_numbers(name: str, given: npt.ArrayLike) -> tuple[FloatArray, float,
 
 
 def _ends(column: FloatArray) -> tuple[float, float]:
-    """Smallest and largest value, both NaN if a value is; block by block, so that memory is read once."""
+    """Smallest and largest value, both NaN if a value is; block by block, so that memory is read
+    once.
+    """
     if not column.size:
         return 0.0, 0.0
     blocks = [column[start : start + _BLOCK] for start in range(0, column.size, _BLOCK)]
@@ -111,13 +81,7 @@ def _ends(column: FloatArray) -> tuple[float, float]:
 
 
 def largest_weight(estimator: str, needs: str, name: str, limit: float | None) -> float:
-    """Check the largest weight: one estimator needs it, and the others refuse it.
-
-    Examples
-    --------
-    >>> largest_weight("clipped", "clipped", "clip", 10), largest_weight("ips", "clipped", "clip", None)
-    (10.0, inf)
-    """
+    """Check the largest weight: one estimator needs it, and the others refuse it."""
     if (estimator == needs) != (limit is not None):
         found = "none" if limit is None else f"{limit}"
         raise OptionError(
@@ -128,35 +92,19 @@ def largest_weight(estimator: str, needs: str, name: str, limit: float | None) -
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedRows:
-    """Checked columns in blocks, and the rule for their weights. With a baseline, the model's predictions are subtracted from the rewards.
-
-    Attributes
-    ----------
-    rewards, target, logged : float64 array, shape (rows,)
-        Rewards, and probabilities of the target policy and of the logging policy.
-    estimator : str
-        Name of the estimator.
-    limit : float
-        Largest weight, or infinity.
-    baseline : float64 array, shape (rows,), or None
-        Predicted reward of the target policy.
-    is_negative : bool
-        Whether a reward is below 0.
-
-    Examples
-    --------
-    >>> rows = WeightedRows.of([1, 0], [0.6, 0.4], [0.5, 0.5], "clipped", 1.0)
-    >>> [rows.cut(weights).tolist() for _, weights, _ in rows.blocks()]
-    [[1.0, 0.8]]
+    """Checked columns in blocks, and the rule for their weights. With a baseline, the model's
+    predictions are subtracted from the rewards.
     """
 
+    # rewards, target, logged: shape (rows,): rewards, and probabilities of the target policy and of
+    # the logging policy
     rewards: FloatArray
     target: FloatArray
     logged: FloatArray
-    estimator: Estimator | ModelEstimator
-    limit: float
-    baseline: FloatArray | None = None
-    is_negative: bool = True
+    estimator: Estimator | ModelEstimator  # Name of the estimator
+    limit: float  # Largest weight, or infinity
+    baseline: FloatArray | None = None  # shape (rows,): predicted reward of the target policy
+    is_negative: bool = True  # Whether a reward is below 0
 
     @classmethod
     def of(
@@ -196,7 +144,9 @@ class WeightedRows:
 
     @property
     def ratio_columns(self) -> tuple[list[FloatArray], list[FloatArray]]:
-        """Numerator and denominator of each row, of whose sums the value of the target policy is the ratio."""
+        """Numerator and denominator of each row, of whose sums the value of the target policy is
+        the ratio.
+        """
         above, below = np.zeros(self.n), np.ones(self.n)
         for part, raw, rewards in self.blocks():
             weights = self.cut(raw)
@@ -233,13 +183,8 @@ def _check_weights(target: FloatArray, logged: FloatArray) -> None:
 
 
 def influence(log: WeightedRows, value: float, norm: float) -> Iterator[FloatArray]:
-    """Influence of each row on the estimate, in blocks. The standard error of their mean is that of the estimate.
-
-    Examples
-    --------
-    >>> rows = WeightedRows.of([1, 0], [0.6, 0.4], [0.5, 0.5], "ips", math.inf)
-    >>> [block.tolist() for block in influence(rows, 0.6, 1.0)]
-    [[1.2, 0.0]]
+    """Influence of each row on the estimate, in blocks. The standard error of their mean is that of
+    the estimate.
     """
     for part, raw, rewards in log.blocks():
         centred = rewards - value if log.estimator == "snips" else rewards
@@ -250,13 +195,7 @@ def influence(log: WeightedRows, value: float, norm: float) -> Iterator[FloatArr
 
 
 def error_of_blocks(blocks: Iterator[FloatArray], n: int, codes: IntArray | None) -> float:
-    """Standard error of the mean of rows that come in blocks; of clusters, from their totals.
-
-    Examples
-    --------
-    >>> error_of_blocks(iter([np.array([1.0]), np.array([3.0])]), 2, None)
-    1.0
-    """
+    """Standard error of the mean of rows that come in blocks; of clusters, from their totals."""
     if codes is not None:
         totals, start = np.zeros(int(codes.max()) + 1), 0
         sizes = np.bincount(codes)

@@ -173,12 +173,8 @@ class Convention:
 
 
 def later_defaults() -> dict[str, str]:
-    """Default of every switch that is younger than the first fingerprint: what records from before the switch imply.
-
-    Examples
-    --------
-    >>> "ties" in later_defaults()
-    False
+    """Default of every switch that is younger than the first fingerprint: what records from before
+    the switch imply.
     """
     return {
         name: value for name, value in Convention(name="", alignment=Alignment(), rules=Rules()).switches().items() if name not in _FIRST
@@ -188,13 +184,8 @@ def later_defaults() -> dict[str, str]:
 def switches_fingerprint(switches: Mapping[str, str]) -> str:
     """Hash of the switches of a convention, or of a record, which may lack younger switches.
 
-    Stores, baseline files and papers hold fingerprints. The first switches are hashed with every value, and a younger one only where it
-    differs from its default, the behaviour before it came.
-
-    Examples
-    --------
-    >>> switches_fingerprint(Convention.of("lightgbm").switches()) == Convention.of("lightgbm").fingerprint
-    True
+    Stores, baseline files and papers hold fingerprints. The first switches are hashed with every
+    value, and a younger one only where it differs from its default, the behaviour before it came.
     """
     later = later_defaults()
     counted = {name: value for name, value in switches.items() if value != later.get(name)}
@@ -202,27 +193,8 @@ def switches_fingerprint(switches: Mapping[str, str]) -> str:
 
 
 def array_convention(convention: "Convention | str", **switches: Any) -> Convention:
-    """The convention as arrays can follow it: a preset's ties by document id become the expected value, for arrays have no ids.
-
-    Parameters
-    ----------
-    convention : str or Convention
-        As for `Convention.of`.
-    **switches
-        As for `Convention.of`.
-
-    Raises
-    ------
-    InputError
-        Ties by document id were asked for by name.
-
-    Examples
-    --------
-    >>> array_convention("standard").name
-    'standard,ties=expected'
-    >>> array_convention("standard", ties="docid")
-    Traceback (most recent call last):
-    idealrank.errors.InputError: ties=docid: found arrays, which have no document ids; expected ties=expected, input, best or worst
+    """The convention as arrays can follow it: a preset's ties by document id become the expected
+    value, for arrays have no ids.
     """
     found = Convention.of(convention, **switches)
     ties = found.alignment.ties

@@ -22,17 +22,7 @@ ROWS = {name: _BESIDE_FIELDS[name] for name in dict.fromkeys((*_ORDER, *_BESIDE_
 
 
 def occurrences(full: Judged, full_float32: Judged, grades: FloatArray, *, judged_twice: bool) -> Occurrences:
-    """Look the cases up in an alignment that refuses and drops nothing, and in its float32 twin.
-
-    Parameters
-    ----------
-    full, full_float32 : Judged
-        All queries, negative grades kept, duplicates counted twice, whole lists.
-    grades : float64 array, shape (n,)
-        Grades as given.
-    judged_twice : bool
-        Whether the judgments list a document twice.
-    """
+    """Look the cases up in an alignment that refuses and drops nothing, and in its float32 twin."""
     counters, whole, hits, hits_float32 = full.alignments, np.trunc(grades), full.hits, full_float32.hits
     return Occurrences(
         near_ties=not (_are_equal(hits.tie_first, hits_float32.tie_first) and _are_equal(hits.tie_last, hits_float32.tie_last)),
@@ -57,16 +47,10 @@ def _are_equal(one: IntArray | None, other: IntArray | None) -> bool:
 
 
 def settled(switches: Mapping[str, str], occurs: Occurrences) -> dict[str, str]:
-    """A convention's switches with those that cannot act on some data set to one and the same value.
+    """A convention's switches with those that cannot act on some data set to one and the same
+    value.
 
     Two conventions that come out equal give equal numbers there; the reverse need not hold.
-
-    Parameters
-    ----------
-    switches : mapping
-        As `Convention.switches` gives them.
-    occurs : Occurrences
-        Which cases the data have.
     """
     found = dict(switches)
     for name, row in ROWS.items():
@@ -76,24 +60,12 @@ def settled(switches: Mapping[str, str], occurs: Occurrences) -> dict[str, str]:
 
 
 def phrase(switch: str, value: str) -> str:
-    """One switch in words.
-
-    Examples
-    --------
-    >>> phrase("ties", "docid")
-    'equal scores by document id, descending'
-    """
+    """One switch in words."""
     row = ROWS[switch]
     return f"{row.about} {row.long(value)}" if switch == "ties" else f"{row.about}: {row.long(value)}"
 
 
 def difference_phrase(switch: str, here: str, there: str) -> str:
-    """A switch that stands at `here`, told against `there`.
-
-    Examples
-    --------
-    >>> difference_phrase("ideal", "returned", "judged")
-    'ideal of the returned documents instead of all judged'
-    """
+    """A switch that stands at `here`, told against `there`."""
     row = ROWS[switch]
     return f"{row.lead} {row.short(here)} instead of {row.short(there)}"

@@ -20,27 +20,11 @@ from idealrank.errors import OptionError
 
 
 class Cut(NamedTuple):
-    """Cut of lists, and the removals after the cut.
+    """Cut of lists, and the removals after the cut."""
 
-    Attributes
-    ----------
-    documents : int
-        How many documents of each query remain.
-    removed : bool array, shape (n_judgments,), or None
-        Judged documents that are then taken out.
-    skipped : bool
-        Whether documents without a judgment are then taken out too.
-
-    Examples
-    --------
-    >>> hits = Hits(query=np.array([0, 0, 0]), rank=np.array([1, 3, 4]), grade=np.ones(3), document=np.array([0, 1, 2]))
-    >>> Cut(3, None, skipped=True).hits(hits).rank
-    array([1, 2])
-    """
-
-    documents: int
-    removed: BoolArray | None
-    skipped: bool
+    documents: int  # How many documents of each query remain
+    removed: BoolArray | None  # shape (n_judgments,): judged documents that are then taken out
+    skipped: bool  # Whether documents without a judgment are then taken out too
 
     def hits(self, hits: Hits) -> Hits:
         """The hits that remain, with their ranks among what remains."""
@@ -89,18 +73,7 @@ def _before(query: IntArray, gone: BoolArray) -> IntArray:
 
 
 def make_cut(documents: object, alignment: Alignment, removed: BoolArray | None) -> Cut | None:
-    """The cut for a number of documents; None without one.
-
-    Raises
-    ------
-    OptionError
-        The number is less than 1, or the convention takes all orders of tied documents into account.
-
-    Examples
-    --------
-    >>> make_cut(100, Alignment(), None).documents
-    100
-    """
+    """The cut for a number of documents; None without one."""
     if documents is None:
         return None
     if isinstance(documents, bool) or not isinstance(documents, (int, np.integer)) or not 1 <= documents < 1 << 31:
@@ -130,37 +103,7 @@ def align(
     threads: int = 0,
     progress: _kernel.Progress | None = None,
 ) -> Judged:
-    """Rank every query of the run and look its documents up in the judgments.
-
-    Parameters
-    ----------
-    qrels, run : Qrels, Run
-        What was judged and what was returned.
-    alignment : Alignment
-        The choices that act here.
-    depth : int
-        Keep hits down to this rank only (and whole tie groups that begin above it); 0 keeps all.
-    max_documents : int, optional
-        Cut every list after that many documents, before any is taken out of it.
-    unjudged_depth : int
-        Keep the unjudged documents down to this rank, too (and whole tie groups that begin above it); 0 keeps none.
-    top_depth : int
-        Keep the first documents of every list down to this rank; 0 keeps none. Not of lists that are cut.
-    threads : int
-        0 uses all cores. The result is the same for any number.
-    progress : Progress, optional
-        Counts bytes, and stops the work when asked.
-
-    Raises
-    ------
-    InputError
-        A line cannot be read, or a policy of the alignment is ``"error"`` and its case occurs.
-
-    Examples
-    --------
-    >>> align(Qrels({"q": {"a": 1}}), Run({"q": ["b", "a"]}), Alignment()).hits.rank
-    array([2])
-    """
+    """Rank every query of the run and look its documents up in the judgments."""
     graded = apply_grade_policies(qrels.grades, alignment, lambda row: name_row(qrels, row))
     cut = make_cut(max_documents, alignment, graded.removed)
     depth = cut.documents if cut else depth
@@ -217,7 +160,8 @@ class _Unjudged(NamedTuple):
 def _unjudged_columns(aligned: _kernel.Aligned, run: Run, alignment: Alignment, options: Mapping[str, Any]) -> _Unjudged | None:
     """Unjudged documents of all queries that count; None if they were not asked for.
 
-    The kernel tells them of queries of the judgments alone. Other queries, if they count, are aligned as queries without judgments.
+    The kernel tells them of queries of the judgments alone. Other queries, if they count, are
+    aligned as queries without judgments.
     """
     if not options["unjudged_depth"]:
         return None
@@ -332,7 +276,9 @@ class _Joined(NamedTuple):
         return ids[begin:end] if self.kept is None else [ids[query] for query in self.kept[begin:end]]
 
     def _between(self, begin: int, end: int, offsets: IntArray) -> tuple[IntArray, slice]:
-        """Code of each row of these queries, counted from `begin`, -1 where it does not count; and which rows they are."""
+        """Code of each row of these queries, counted from `begin`, -1 where it does not count; and
+        which rows they are.
+        """
         last = offsets.size - 1
         low, high = (min(code, last) for code in (self._code(begin), self._code(end - 1) + 1)) if end > begin else (0, 0)
         code_of = np.arange(high - low)
@@ -368,7 +314,9 @@ class _Joined(NamedTuple):
 
     @staticmethod
     def _shared_or_own(column: AnyArray, narrow_rank: AnyArray, rank: IntArray) -> IntArray:
-        """Return the ranks themselves where no document is tied: these columns are the largest of a comparison."""
+        """Return the ranks themselves where no document is tied: these columns are the largest of a
+        comparison.
+        """
         return rank if np.array_equal(column, narrow_rank) else column.astype(np.int64)
 
     def _ideal(self, begin: int, end: int) -> IdealGrades:

@@ -33,13 +33,7 @@ ALSO_CALLED = {
 
 
 def check_choice(switch: str, value: object, allowed: tuple[object, ...]) -> object:
-    """The value, if it is one of those allowed; else an error that lists them.
-
-    Examples
-    --------
-    >>> check_choice("ties", "best", ("best", "worst"))
-    'best'
-    """
+    """The value, if it is one of those allowed; else an error that lists them."""
     if not any(value is one or (isinstance(value, type(one)) and value == one) for one in allowed):
         choices = " | ".join(map(str, allowed))
         raise OptionError(f"{switch}={shown(value)}: expected one of {choices}")
@@ -47,37 +41,24 @@ def check_choice(switch: str, value: object, allowed: tuple[object, ...]) -> obj
 
 
 class Occurrences(NamedTuple):
-    """Occurring cases.
+    """Occurring cases."""
 
-    Attributes
-    ----------
-    near_ties : bool
-        Scores that only float32 takes for equal.
-    ties, ties_float32 : bool
-        Judged documents with equal scores, in either precision.
-    duplicates, unjudged, missing, without_judgments : bool
-        Documents listed or judged twice; returned documents without a judgment; judged queries the run does not answer; queries of the
-        run without judgments.
-    fractions, below_one : bool
-        Grades that are not whole; grades other than 0 below 1.
-    lowest_grade, lowest_whole : float
-        The lowest grade as given, and cut to whole numbers; 0 when there is none.
-    padding : bool
-        A grade of -1, as given or cut to whole numbers.
-    """
-
-    near_ties: bool
+    near_ties: bool  # Scores that only float32 takes for equal
+    # ties, ties_float32: Judged documents with equal scores, in either precision
     ties: bool
     ties_float32: bool
     duplicates: bool
     unjudged: bool
     missing: bool
     without_judgments: bool
+    # fractions, below_one: Grades that are not whole; grades other than 0 below 1
     fractions: bool
     below_one: bool
+    # lowest_grade, lowest_whole: The lowest grade as given, and cut to whole numbers; 0 when there
+    # is none
     lowest_grade: float
     lowest_whole: float
-    padding: bool
+    padding: bool  # A grade of -1, as given or cut to whole numbers
 
 
 Settle: TypeAlias = Callable[[Occurrences, Mapping[str, str]], str]
@@ -85,40 +66,24 @@ Settle: TypeAlias = Callable[[Occurrences, Mapping[str, str]], str]
 
 
 class Switch(NamedTuple):
-    """Row of one switch: its values in words, the values to try, and the data on which it can act.
-
-    Attributes
-    ----------
-    about : str
-        What it decides on, before the long words of a value: "a document listed twice: an error".
-    noun : str
-        The switch as a cause: "so much is the ties".
-    lead : str
-        Opens a difference, before the short words of a value: "ties" in "ties in input order instead of by document id".
-    values : mapping of str to (str, str)
-        By value: its long words and its short ones. All values there are; of a switch with `open_values`, those that do not speak for
-        themselves.
-    shown_by : str
-        Data on which its values can give different numbers.
-    settle : callable, optional
-        See `Settle`; None where the switch acts on all data, as far as is looked at.
-    usual : str, optional
-        The value that sentences omit, since it has no effect.
-    open_values : tuple of str
-        Of a switch with values without end: those that a tool may have used.
-    varied : tuple of object
-        Of such a switch: those under which a verdict is tried.
+    """Row of one switch: its values in words, the values to try, and the data on which it can
+    act.
     """
 
+    # What it decides on, before the long words of a value: "a document listed twice: an error"
     about: str
-    noun: str
+    noun: str  # The switch as a cause: "so much is the ties"
+    # Opens a difference, before the short words of a value: "ties" in "ties in input order instead
+    # of by document id"
     lead: str
-    values: Mapping[str, tuple[str, str]]
-    shown_by: str
+    values: Mapping[str, tuple[str, str]]  # By value: its long words and its short ones
+    shown_by: str  # Data on which its values can give different numbers
+    # See `Settle`; None where the switch acts on all data, as far as is looked at
     settle: Settle | None = None
-    usual: str | None = None
+    usual: str | None = None  # The value that sentences omit, since it has no effect
+    # Of a switch with values without end: those that a tool may have used
     open_values: tuple[str, ...] | None = None
-    varied: tuple[object, ...] = ()
+    varied: tuple[object, ...] = ()  # Of such a switch: those under which a verdict is tried
 
     @property
     def tried(self) -> tuple[str, ...]:
@@ -140,7 +105,8 @@ class Switch(NamedTuple):
 
 
 def same_words(words: str) -> tuple[str, str]:
-    """Long and short words of a value that needs no more words in a sentence than in contrast to another.
+    """Long and short words of a value that needs no more words in a sentence than in contrast to
+    another.
 
     Examples
     --------

@@ -25,45 +25,17 @@ _Row = tuple[bytes, bytes, int, bytes, float]
 
 @dataclass(frozen=True, kw_only=True)
 class Nesting:
-    """Nesting of one kind of judgments.
+    """Nesting of one kind of judgments."""
 
-    Attributes
-    ----------
-    what : str
-        What messages call the judgments.
-    group, level : str
-        What a message calls a group and a level.
-    shape : str
-        The whole mapping, as it should be.
-    in_parts : bool
-        Whether a group may be a sequence of sub-groups.
-    """
-
-    what: str
+    what: str  # What messages call the judgments
+    # group, level: What a message calls a group and a level
     group: str
     level: str
-    shape: str
-    in_parts: bool = False
+    shape: str  # The whole mapping, as it should be
+    in_parts: bool = False  # Whether a group may be a sequence of sub-groups
 
     def columns(self, judgments: Any) -> tuple[list[bytes], list[bytes], list[int], list[bytes], Any]:
-        """Queries, groups, sub-groups, documents and levels, a row for each judgment.
-
-        Raises
-        ------
-        InputError
-            Something is not nested as it should be, an id is no text, or a level is no number.
-
-        Examples
-        --------
-        >>> nesting = Nesting(what="assessors", group="assessor", level="grade", shape="{query: {assessor: {document: grade}}}")
-        >>> nesting.columns({"q": {"ann": {"a": 1}}})
-        ([b'q'], [b'ann'], [0], [b'a'], array([1.]))
-        >>> try:
-        ...     nesting.columns({"q": {"a": 1}})
-        ... except InputError as error:
-        ...     print(error)
-        assessors: query 'q', assessor 'a': found int, expected {document: grade}; the whole is {query: {assessor: {document: grade}}}
-        """
+        """Queries, groups, sub-groups, documents and levels, a row for each judgment."""
         rows = list(self._rows(judgments))
         queries, groups, parts, documents, levels = map(list, zip(*rows, strict=True)) if rows else ([], [], [], [], [])
         return queries, groups, parts, documents, np.array(levels, np.float64)
@@ -128,28 +100,15 @@ _NESTING = Nesting(what="assessors", group="assessor", level="grade", shape="{qu
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JudgmentGroups:
-    """Judgments by group, in columns, group after group.
+    """Judgments by group, in columns, group after group."""
 
-    Attributes
-    ----------
-    query : int64 array, shape (n_groups,)
-        Query of each group: its number in the table of documents.
-    names : tuple of str
-        Name of each group; two queries may have groups of one name.
-    group, row : int64 array, shape (n,)
-        Group and document (row of the table) of each judgment.
-    level : float64 array, shape (n,)
-        The grade or level given.
-    source : int64 array, shape (n,)
-        Which row of the input this was.
-    """
-
-    query: IntArray
-    names: tuple[str, ...]
+    query: IntArray  # shape (n_groups,): query of each group: its number in the table of documents
+    names: tuple[str, ...]  # Name of each group; two queries may have groups of one name
+    # group, row: shape (n,): group and document (row of the table) of each judgment
     group: IntArray
     row: IntArray
-    level: FloatArray
-    source: IntArray
+    level: FloatArray  # shape (n,): the grade or level given
+    source: IntArray  # shape (n,): which row of the input this was
 
     def judgments(self, documents: Qrels, part: IntArray) -> Iterator[tuple[tuple[bytes, bytes, int], bytes, float]]:
         """Each judgment with its names, as fingerprints take them; `part` is the sub-group of each."""
@@ -171,29 +130,7 @@ class JudgmentRows:
 
 
 def tabulate(cells: JudgmentRows, value: Callable[[FloatArray], FloatArray], refuse: Refuse) -> tuple[_kernel.Table, JudgmentGroups]:
-    """Number queries, groups and documents.
-
-    Parameters
-    ----------
-    cells : JudgmentRows
-        Rows in any order.
-    value : callable
-        What the table of all documents holds, from the highest level of each document.
-    refuse : callable
-        Raises the error for a row.
-
-    Returns
-    -------
-    table : Table
-        Every document that some group of its query judged, once.
-    groups : JudgmentGroups
-        In order of first appearance, rows of a group in input order.
-
-    Raises
-    ------
-    InputError
-        A level is not finite.
-    """
+    """Number queries, groups and documents."""
     unfit = np.flatnonzero(~np.isfinite(cells.levels))
     if unfit.size:
         refuse(int(unfit[0]), f"level {cells.levels[unfit[0]]}", "a finite number", "")
@@ -223,18 +160,7 @@ def tabulate(cells: JudgmentRows, value: Callable[[FloatArray], FloatArray], ref
 
 
 def refuse_plainly(what: str, cells: JudgmentRows) -> Refuse:
-    """Name a row by its ids, for judgments that come from no file.
-
-    Examples
-    --------
-    >>> try:
-    ...     refuse_plainly("assessors", JudgmentRows(queries=[b"q"], groups=[b"ann"], documents=[b"d"], levels=np.ones(1)))(
-    ...         0, "grade nan", "a finite number", ""
-    ...     )
-    ... except InputError as error:
-    ...     print(error)
-    assessors: query 'q', group 'ann', document 'd': found grade nan, expected a finite number
-    """
+    """Name a row by its ids, for judgments that come from no file."""
 
     def refuse(row: int, found: str, expected: str, hint: str) -> NoReturn:
         ids = (decode_id(column[row]) for column in (cells.queries, cells.groups, cells.documents))
@@ -384,17 +310,7 @@ class AssessorQrels:
 
 
 def refuse_twice(groups: JudgmentGroups, unit: IntArray, refuse: Refuse) -> None:
-    """Refuse a document that one unit (a group, or a part of it) judges twice.
-
-    Parameters
-    ----------
-    groups : JudgmentGroups
-        The columns.
-    unit : int64 array, shape (n,)
-        Within which a document may stand once.
-    refuse : callable
-        Raises the error for the row that comes second.
-    """
+    """Refuse a document that one unit (a group, or a part of it) judges twice."""
     order = np.lexsort((groups.source, groups.row, unit))
     same = (unit[order][1:] == unit[order][:-1]) & (groups.row[order][1:] == groups.row[order][:-1])
     if same.any():
@@ -403,17 +319,7 @@ def refuse_twice(groups: JudgmentGroups, unit: IntArray, refuse: Refuse) -> None
 
 
 class ByAssessor:
-    """One alignment seen by each group: a `Judged` whose queries are pairs of query and group.
-
-    Parameters
-    ----------
-    qrels : AssessorQrels
-        Judgments by assessor.
-    judged : Judged
-        The run joined to the documents of all assessors.
-    alignment : Alignment
-        Its grade policies act on every group's grades; a document whose grade is removed leaves the list where no group keeps it.
-    """
+    """One alignment seen by each group: a `Judged` whose queries are pairs of query and group."""
 
     def __init__(self, qrels: AssessorQrels, judged: Judged, alignment: Alignment) -> None:
         self._qrels, self._judged, self._alignment = qrels, judged, alignment
@@ -430,7 +336,9 @@ class ByAssessor:
 
     @cached_property
     def _numbering(self) -> tuple[IntArray, IntArray]:
-        """Query code of each group that counts, and the new number of every group, -1 for the others."""
+        """Query code of each group that counts, and the new number of every group, -1 for the
+        others.
+        """
         groups = self._qrels.groups
         query = np.full(len(groups.names), -1, np.int64)
         np.maximum.at(query, groups.group, self._query_of_row[groups.row])
@@ -440,7 +348,9 @@ class ByAssessor:
 
     @cached_property
     def judged(self) -> Judged:
-        """The run joined to each group's judgments; every list comes once for each group of its query."""
+        """The run joined to each group's judgments; every list comes once for each group of its
+        query.
+        """
         whole, groups = self._judged, self._qrels.groups
         query, number = self._numbering
         documents = self._qrels.documents
@@ -466,14 +376,18 @@ class ByAssessor:
         )
 
     def mean_by_query(self, values: FloatArray, scored: BoolArray) -> tuple[FloatArray, BoolArray]:
-        """Mean over the groups of each query that count, shape (n_queries,), and which queries have any."""
+        """Mean over the groups of each query that count, shape (n_queries,), and which queries have
+        any.
+        """
         query, n_queries = self.query[scored], self._judged.n_queries
         n_groups = np.bincount(query, minlength=n_queries)
         return self._judged.sum_by_query(query, values[scored]) / np.maximum(n_groups, 1), n_groups > 0
 
 
 def _hits_of_groups(whole: Judged, group: IntArray, row: IntArray, grade: FloatArray, n_rows: int) -> Hits:
-    """The hits that each group judged: the judgments of a document are found at every place where it was returned."""
+    """The hits that each group judged: the judgments of a document are found at every place where
+    it was returned.
+    """
     if whole.hits.document is None:
         raise InputError("assessors: found arrays, expected a run with document ids")
     by_row = np.argsort(row, kind="stable")
@@ -489,16 +403,7 @@ def _hits_of_groups(whole: Judged, group: IntArray, row: IntArray, grade: FloatA
 
 
 def query_of_row(documents: Qrels, judged: Judged) -> IntArray:
-    """Query code of each row of a table of documents; -1 where its query does not count.
-
-    Examples
-    --------
-    >>> from idealrank.data.align import align
-    >>> from idealrank.data.run import Run
-    >>> qrels = Qrels({"q1": {"a": 1}, "q2": {"b": 1}})
-    >>> query_of_row(qrels, align(qrels, Run({"q2": ["b"]}), Alignment(missing="left-out")))
-    array([-1,  0])
-    """
+    """Query code of each row of a table of documents; -1 where its query does not count."""
     codes = {query_id: code for code, query_id in enumerate(judged.queries)}
     code_of = np.array([codes.get(query_id, -1) for query_id in documents.queries], np.int64)
     return np.repeat(code_of, np.diff(documents.offsets))

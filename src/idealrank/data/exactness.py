@@ -15,45 +15,25 @@ EXPECTED = "a score that float64 holds (every whole number up to 2**53 is one); 
 
 
 def is_lost(value: Any) -> bool:
-    """Return whether a whole number of at most 64 bits changes in float64.
-
-    Examples
-    --------
-    >>> is_lost(2**53), is_lost(2**53 + 1), is_lost(2**60), is_lost(0.1)
-    (False, True, False, False)
-    """
+    """Return whether a whole number of at most 64 bits changes in float64."""
     return isinstance(value, (int, np.integer)) and _LIMIT < abs(int(value)) < _BEYOND and int(float(value)) != int(value)
 
 
 def is_large(values: FloatArray) -> bool:
-    """Return whether a finite number is so large that float64 cannot hold neighbouring whole numbers.
-
-    Examples
-    --------
-    >>> is_large(np.array([1.0, 2.0**53])), is_large(np.array([2.0]))
-    (True, False)
+    """Return whether a finite number is so large that float64 cannot hold neighbouring whole
+    numbers.
     """
     return bool(values.size) and bool((np.abs(values) >= _LIMIT).any())
 
 
 def first_lost(values: Iterable[Any]) -> int | None:
-    """The place of the first whole number that changes in float64.
-
-    Examples
-    --------
-    >>> first_lost([0.5, 2**53 + 1])
-    1
-    """
+    """The place of the first whole number that changes in float64."""
     return next((place for place, value in enumerate(values) if is_lost(value)), None)
 
 
 def lost_of_array(values: AnyArray) -> BoolArray:
-    """Mark the whole numbers of an array that change in float64; none in an array of other numbers.
-
-    Examples
-    --------
-    >>> lost_of_array(np.array([1, 2**53 + 1])), lost_of_array(np.array([1.5]))
-    (array([False,  True]), array([False]))
+    """Mark the whole numbers of an array that change in float64; none in an array of other
+    numbers.
     """
     if values.dtype.kind not in "iu" or values.size == 0 or (values.max() <= _LIMIT and values.min() >= -_LIMIT):
         return np.zeros(values.size, bool)
@@ -65,13 +45,8 @@ def lost_of_array(values: AnyArray) -> BoolArray:
 
 
 def first_lost_of_lists(values: Any, numbers: AnyArray) -> int | None:
-    """Find the first lost number in the source of an array; nested lists hold whole numbers that NumPy rounded already.
-
-    Examples
-    --------
-    >>> rounded = [2**53 + 1, 0.5]
-    >>> first_lost_of_lists(rounded, np.asarray(rounded))
-    0
+    """Find the first lost number in the source of an array; nested lists hold whole numbers that
+    NumPy rounded already.
     """
     if numbers.dtype.kind == "f" and isinstance(values, Sequence) and is_large(numbers):
         return first_lost(np.asarray(values, object).reshape(-1))

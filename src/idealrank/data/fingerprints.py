@@ -13,18 +13,13 @@ _MODULUS = 1 << 64
 
 
 def fingerprint_text(first: int, second: int) -> str:
-    """Two sums as 32 hexadecimal digits.
-
-    Examples
-    --------
-    >>> fingerprint_text(1, 255)
-    '000000000000000100000000000000ff'
-    """
+    """Two sums as 32 hexadecimal digits."""
     return f"{first % _MODULUS:016x}{second % _MODULUS:016x}"
 
 
 def added(ours: str | None, theirs: str | None) -> str | None:
-    """The fingerprint of both parts of a collection that was split by query; None where one part has none.
+    """The fingerprint of both parts of a collection that was split by query; None where one part
+    has none.
 
     Examples
     --------
@@ -39,13 +34,7 @@ def added(ours: str | None, theirs: str | None) -> str | None:
 
 
 def added_labels(first: int, second: int, n_queries: int, kind: str) -> tuple[int, int]:
-    """Sums with a declared kind of labels: a constant for each query, so that parts add up.
-
-    Examples
-    --------
-    >>> added_labels(0, 0, 3, "complete") == tuple(3 * part for part in added_labels(0, 0, 1, "complete"))
-    True
-    """
+    """Sums with a declared kind of labels: a constant for each query, so that parts add up."""
     digest = hashlib.blake2b(b"labels " + kind.encode(), digest_size=16).digest()
     halves = (int.from_bytes(half, "little") for half in (digest[:8], digest[8:]))
     more_first, more_second = (n_queries * half for half in halves)
@@ -55,22 +44,8 @@ def added_labels(first: int, second: int, n_queries: int, kind: str) -> tuple[in
 def fingerprint_of_groups(kind: bytes, judgments: Iterable[tuple[tuple[bytes, bytes, int], bytes, float]]) -> str:
     """The fingerprint of judgments that are made in groups.
 
-    The numbers of sub-groups only say which judgments belong together: sub-groups have no order, and their names do not count.
-
-    Parameters
-    ----------
-    kind : bytes
-        What a level is: a grade is no preference.
-    judgments : iterable
-        Of each judgment: query, group and sub-group; document; level.
-
-    Examples
-    --------
-    >>> rows = [((b"q", b"ann", 0), b"x", 1.0), ((b"q", b"ann", 0), b"y", 0.0)]
-    >>> one, turned, apart = rows, rows[::-1], [rows[0], ((b"q", b"ann", 1), b"y", 0.0)]
-    >>> prints = [fingerprint_of_groups(b"levels", judgments) for judgments in (one, turned, apart)]
-    >>> prints[0] == prints[1], prints[0] == prints[2]
-    (True, False)
+    The numbers of sub-groups only say which judgments belong together: sub-groups have no order,
+    and their names do not count.
     """
     parts: dict[tuple[bytes, bytes, int], list[tuple[bytes, bytes]]] = {}
     for part, document, level in judgments:

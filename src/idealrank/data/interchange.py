@@ -9,25 +9,7 @@ from idealrank.errors import InputError, OptionError, shown
 
 
 def frame_of(columns: Mapping[str, Any], backend: Any) -> Any:
-    """A dataframe of named columns of one length.
-
-    Parameters
-    ----------
-    columns : mapping
-        Name to values.
-    backend : {"pandas", "polars", "pyarrow", ...}
-        Any eager dataframe library that narwhals supports and that is installed.
-
-    Raises
-    ------
-    OptionError
-        It is none, or is not installed.
-
-    Examples
-    --------
-    >>> frame_of({"query": ["q1"], "AP": [0.5]}, "polars").columns
-    ['query', 'AP']
-    """
+    """A dataframe of named columns of one length."""
     import narwhals  # noqa: PLC0415  (a dataframe library is loaded only for those who ask for a frame)
 
     try:
@@ -38,14 +20,7 @@ def frame_of(columns: Mapping[str, Any], backend: Any) -> Any:
 
 
 def is_frame(value: object) -> bool:
-    """Return whether an object looks like a table with named columns; imports nothing.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> is_frame(pyarrow.table({"a": [1]})), is_frame({"a": [1]})
-    (True, False)
-    """
+    """Return whether an object looks like a table with named columns; imports nothing."""
     # A column (a pandas or Polars series) speaks Arrow too, but has no columns of its own.
     # Polars' lazy frames warn when they are asked for `columns` or `dtypes`, so what they do have is asked for first.
     named = any(hasattr(value, name) for name in ("collect_schema", "column_names", "schema", "columns"))
@@ -54,26 +29,16 @@ def is_frame(value: object) -> bool:
 
 
 def is_query(value: object) -> bool:
-    """Return whether an object is a query whose rows are not in memory: a lazy frame of Polars, or a relation of DuckDB.
-
-    Examples
-    --------
-    >>> import polars
-    >>> is_query(polars.LazyFrame({"a": [1]})), is_query(polars.DataFrame({"a": [1]}))
-    (True, False)
+    """Return whether an object is a query whose rows are not in memory: a lazy frame of Polars, or
+    a relation of DuckDB.
     """
     kind = type(value)
     return (kind.__module__.partition(".")[0].lstrip("_"), kind.__name__) in {("polars", "LazyFrame"), ("duckdb", "DuckDBPyRelation")}
 
 
 def holds_lists(value: Any) -> bool:
-    """Return whether this is a pandas Series of lists, sets or mappings by query, as ``groupby(...).agg(list)`` makes.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> holds_lists(pandas.Series([["a", "b"]], index=["q1"])), holds_lists(pandas.Series([1, 0]))
-    (True, False)
+    """Return whether this is a pandas Series of lists, sets or mappings by query, as
+    ``groupby(...).agg(list)`` makes.
     """
     if not (
         hasattr(value, "index") and hasattr(value, "items") and hasattr(value, "iloc") and str(getattr(value, "dtype", "")) == "object"
@@ -83,25 +48,8 @@ def holds_lists(value: Any) -> bool:
 
 
 def by_query(given: Any, what: str) -> Mapping[str, Any]:
-    """Values by query id as text, from a mapping or from a pandas Series whose index holds the ids.
-
-    Parameters
-    ----------
-    given : mapping or Series
-        Whole numbers as ids match their text, as in judgments and runs.
-    what : str
-        Name of the argument, for messages.
-
-    Raises
-    ------
-    InputError
-        It is neither, an id is neither text nor a whole number, or stands there twice.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> by_query({7: "news"}, "categories"), by_query(pandas.Series(["news"], index=["q1"]), "categories")
-    ({'7': 'news'}, {'q1': 'news'})
+    """Values by query id as text, from a mapping or from a pandas Series whose index holds the
+    ids.
     """
     if isinstance(given, Mapping) and all(type(query) is str for query in given):
         return given
@@ -130,12 +78,8 @@ def finite(value: Any) -> Any: ...
 
 
 def finite(value: Any) -> Any:
-    """Return the value, or None for a float that JSON has no number for; mappings, lists and tuples of such values likewise.
-
-    Examples
-    --------
-    >>> finite(0.5), finite(math.nan), finite({"a": [math.inf]})
-    (0.5, None, {'a': [None]})
+    """Return the value, or None for a float that JSON has no number for; mappings, lists and tuples
+    of such values likewise.
     """
     if isinstance(value, Mapping):
         return {name: finite(inner) for name, inner in value.items()}

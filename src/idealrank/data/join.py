@@ -33,28 +33,7 @@ def join(
     threads: int = 0,
     progress: _kernel.Progress | None = None,
 ) -> Judged:
-    """Rank every query of the run once, and find its documents in the judgments.
-
-    Parameters
-    ----------
-    table : Qrels, PreferenceQrels or AssessorQrels
-        What was judged. A document counts as judged if any assessor judged it.
-    run : Run
-        What was returned.
-    alignment, depth, max_documents, unjudged_depth, top_depth, threads, progress
-        As for `align`; lists are kept for `Qrels` alone.
-
-    Examples
-    --------
-    >>> from idealrank.data.assessors import AssessorQrels
-    >>> from idealrank.data.preference_qrels import PreferenceQrels
-    >>> judged = join(PreferenceQrels({"q": {"ann": {"a": 1, "b": 0}}}), Run({"q": ["a"]}), Alignment())
-    >>> judged.beside["preferences"].counts("all").fulfilled
-    array([1.])
-    >>> qrels = AssessorQrels({"q": {"ann": {"a": 1}, "ben": {"b": 1}}})
-    >>> join(qrels, Run({"q": ["b", "a"]}), Alignment()).beside["assessors"].judged.hits.rank
-    array([2, 1])
-    """
+    """Rank every query of the run once, and find its documents in the judgments."""
     options = {"depth": depth, "max_documents": max_documents, "unjudged_depth": unjudged_depth, "threads": threads}
     if isinstance(table, Qrels):
         return align(table, run, alignment, **options, top_depth=top_depth, progress=progress)  # type: ignore[arg-type]
@@ -62,46 +41,24 @@ def join(
 
 
 def is_judgments(value: object) -> TypeGuard[Judgments]:
-    """Return whether an object is judgments that are read already.
-
-    Examples
-    --------
-    >>> is_judgments(Qrels({"q": {"a": 1}})), is_judgments({"q": {"a": 1}})
-    (True, False)
-    """
+    """Return whether an object is judgments that are read already."""
     return isinstance(value, Qrels) or getattr(type(value), "kind", None) in {"preferences", "assessors"}
 
 
 def tables_of(table: Judgments) -> tuple[str, ...]:
-    """Return the kinds of judgments beyond plain grades, in the words of `Measure.needs`.
-
-    Examples
-    --------
-    >>> from idealrank.data.preference_qrels import PreferenceQrels
-    >>> tables_of(PreferenceQrels({"q": {"ann": {"a": 1, "b": 0}}}))
-    ('preferences',)
-    """
+    """Return the kinds of judgments beyond plain grades, in the words of `Measure.needs`."""
     return () if isinstance(table, Qrels) else (table.kind,)
 
 
 def ties_for(table: Judgments, ties: Ties) -> Ties:
-    """The tie policy for judgments of this kind: trec_eval orders ties by document id falling, but rising where it reads preferences.
-
-    Examples
-    --------
-    >>> from idealrank.data.preference_qrels import PreferenceQrels
-    >>> ties_for(PreferenceQrels({"q": {"ann": {"a": 1, "b": 0}}}), "docid")
-    'docid-ascending'
+    """The tie policy for judgments of this kind: trec_eval orders ties by document id falling, but
+    rising where it reads preferences.
     """
     return "docid-ascending" if tables_of(table) == ("preferences",) and ties == "docid" else ties
 
 
 def labels_of(table: Judgments) -> Labels | None:
-    """Kind of the labels; None for preferences and for several assessors, whose measures need no kind.
-
-    Examples
-    --------
-    >>> labels_of(Qrels({"q": {"a": 1}})).kind
-    'positive-only'
+    """Kind of the labels; None for preferences and for several assessors, whose measures need no
+    kind.
     """
     return table.labels if isinstance(table, Qrels) else None

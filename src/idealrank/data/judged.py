@@ -51,26 +51,21 @@ class Hits:
 
 
 class UnjudgedHits(NamedTuple):
-    """Returned documents without a judgment, query after query, by rank.
+    """Returned documents without a judgment, query after query, by rank."""
 
-    Attributes
-    ----------
-    query, rank : int64 array, shape (n,)
-        As in `Hits`.
-    key : uint64 array, shape (n,)
-        Stands for the document's id: equal in two runs where the ids are.
-    tie_first, tie_last : int64 array, shape (n,)
-        First and last rank of the document's tie group.
-    """
-
+    # query, rank: shape (n,): as in `Hits`
     query: IntArray
     rank: IntArray
+    # shape (n,): stands for the document's id: equal in two runs where the ids are
     key: "np.ndarray[tuple[int], np.dtype[np.uint64]]"
+    # tie_first, tie_last: shape (n,): first and last rank of the document's tie group
     tie_first: IntArray
     tie_last: IntArray
 
     def above(self, depth: int) -> IntArray:
-        """Places of the documents down to a rank, and of whole tie groups that begin above it; 0 for all."""
+        """Places of the documents down to a rank, and of whole tie groups that begin above it; 0
+        for all.
+        """
         return np.flatnonzero(self.tie_first <= depth) if depth else np.arange(self.query.size)
 
     def part(self, kept: IntArray) -> "UnjudgedHits":
@@ -89,34 +84,29 @@ class UnjudgedHits(NamedTuple):
 
 
 class Relevant(NamedTuple):
-    """The hits whose grade reaches a threshold, and how many judged documents of each query do, shape (n_queries,)."""
+    """The hits whose grade reaches a threshold, and how many judged documents of each query do,
+    shape (n_queries,).
+    """
 
     hits: Hits
     total: IntArray
 
 
 class Judgments(NamedTuple):
-    """Every judged document that counts, returned or not, query after query.
+    """Every judged document that counts, returned or not, query after query."""
 
-    Attributes
-    ----------
-    query : int64 array, shape (n,)
-        Query code.
-    grade, given : float64 array, shape (n,)
-        After the convention's grade policies, and as it stood in the judgments: of -1 some collections say that a document was
-        pooled but not judged.
-    document : int64 array, shape (n,), or None
-        Row of the qrels; None for arrays.
-    """
-
-    query: IntArray
+    query: IntArray  # shape (n,): query code
+    # grade, given: shape (n,): after the convention's grade policies, and as it stood in the
+    # judgments: of -1 some collections say that a document was pooled but not judged
     grade: FloatArray
     given: FloatArray
-    document: IntArray | None = None
+    document: IntArray | None = None  # shape (n,): row of the qrels; None for arrays
 
 
 class TieMembers(NamedTuple):
-    """Every member of each tie group of two or more that starts within the depth, for lists held as a rectangle."""
+    """Every member of each tie group of two or more that starts within the depth, for lists held as
+    a rectangle.
+    """
 
     query: IntArray
     rank: ShortArray
@@ -131,7 +121,8 @@ class TieMembers(NamedTuple):
 
 
 class Rectangle(NamedTuple):
-    """Lists of one length, every item judged: grades by rank, shape (n_queries, width), ideal beside them.
+    """Lists of one length, every item judged: grades by rank, shape (n_queries, width), ideal
+    beside them.
 
     `as_given` says that no negative grade was changed.
     """
@@ -164,13 +155,7 @@ class Scope(NamedTuple):
 
 
 def closed_up(hits: Hits) -> Hits:
-    """Hits with ranks counted among themselves, as if no other document had been returned.
-
-    Examples
-    --------
-    >>> closed_up(Hits(query=np.array([0, 0]), rank=np.array([3, 7]), grade=np.ones(2))).rank
-    array([1, 2])
-    """
+    """Hits with ranks counted among themselves, as if no other document had been returned."""
     rank = number_within(hits.query)
     if hits.tie_first is None:
         return replace(hits, rank=rank)
@@ -181,26 +166,15 @@ def closed_up(hits: Hits) -> Hits:
 
 
 def only_relevant(hits: Hits, threshold: float) -> Hits:
-    """Those with at least this grade.
-
-    Examples
-    --------
-    >>> only_relevant(Hits(query=np.array([0, 0]), rank=np.array([3, 7]), grade=np.array([0.0, 1.0])), 1).rank
-    array([7])
-    """
+    """Those with at least this grade."""
     kept = np.flatnonzero(hits.grade >= threshold)
     first, last = (None if column is None else column[kept] for column in (hits.tie_first, hits.tie_last))
     return Hits(query=hits.query[kept], rank=hits.rank[kept], grade=hits.grade[kept], document=None, tie_first=first, tie_last=last)
 
 
 def relevant_in_rectangle(rectangle: Rectangle, threshold: float) -> Relevant:
-    """The items with at least this grade, of lists without ties held whole; a bit a place is looked at, and nothing else made.
-
-    Examples
-    --------
-    >>> found = relevant_in_rectangle(Rectangle(np.array([[0.0, 2.0], [1.0, 1.0]]), np.zeros((2, 2)), None), 1)
-    >>> found.hits.query, found.hits.rank, found.total
-    (array([0, 1, 1]), array([2, 1, 2]), array([1, 2]))
+    """The items with at least this grade, of lists without ties held whole; a bit a place is looked
+    at, and nothing else made.
     """
     reached = rectangle.grades >= threshold
     total = np.count_nonzero(reached, axis=1)

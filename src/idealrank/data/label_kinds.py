@@ -28,40 +28,16 @@ _POOLED_FROM = 0.1  # share of the queries that have a judged grade of 0 or less
 
 @dataclass(frozen=True, kw_only=True)
 class Labels:
-    """Kind of the labels of a collection; see `Qrels`.
-
-    Attributes
-    ----------
-    kind : {"complete", "pooled", "positive-only"}
-        Kind of the labels: complete (a document without a label is not relevant, by definition),
-        pooled (a sample was judged, grades of 0 among it), or positive-only (gold passages,
-        clicks, purchases: only relevant documents are named).
-    found : bool
-        Whether the kind was found in the grades, not declared.
-    queries, with_negatives : int
-        Judged queries, and the queries among them that have a grade of 0 or less.
-    sampled_negatives : float or None
-        Declared share, between 0 and 1, of the non-relevant documents that were labelled, where
-        every relevant document was; None if not declared.
-
-    Raises
-    ------
-    OptionError
-        The kind is unknown, or the share is not between 0 and 1 or not of pooled labels with grades of 0.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> ir.Qrels({"q": {"a": 1, "b": 0}}).labels.kind, ir.Qrels({"q": {"a": 1}}).labels.kind
-    ('pooled', 'positive-only')
-    >>> ir.Qrels({"q": {"a": 1}}, labels_are="complete").labels.as_dict()
-    {'kind': 'complete', 'found': False}
-    """
+    """Kind of the labels of a collection; see `Qrels`."""
 
     kind: LabelKind
-    found: bool = True
+    found: bool = True  # Whether the kind was found in the grades, not declared
+    # queries, with_negatives: Judged queries, and the queries among them that have a grade of 0 or
+    # less
     queries: int = 0
     with_negatives: int = 0
+    # Declared share, between 0 and 1, of the non-relevant documents that were labelled, where every
+    # relevant document was; None if not declared
     sampled_negatives: float | None = None
 
     def __post_init__(self) -> None:
@@ -87,13 +63,7 @@ class Labels:
         declared: LabelKind | None = None,
         sampled_negatives: float | None = None,
     ) -> "Labels":
-        """Find the kind in the grades of each query, unless it is declared.
-
-        Examples
-        --------
-        >>> Labels.of(np.array([1.0, 2, 0]), np.array([0, 1, 3])).with_negatives
-        1
-        """
+        """Find the kind in the grades of each query, unless it is declared."""
         starts, sizes = offsets[:-1], np.diff(offsets)
         judged = sizes > 0
         lowest = np.minimum.reduceat(grades, starts[judged]) if judged.any() else np.zeros(0)
@@ -122,8 +92,8 @@ class Labels:
     def plus(self, other: "Labels") -> "Labels":
         """Return the labels of both parts of a collection that was split by query.
 
-        What one part declares holds for both. Where they declare different things, the labels count as
-        pooled, of which least is assumed.
+        What one part declares holds for both. Where they declare different things, the labels count
+        as pooled, of which least is assumed.
         """
         queries = self.queries + other.queries
         with_negatives = self.with_negatives + other.with_negatives
@@ -159,37 +129,17 @@ def _found(queries: int, with_negatives: int) -> LabelKind:
 
 
 def merged_labels(ours: Labels | None, theirs: Labels | None) -> Labels | None:
-    """Return the labels of both parts of a collection; None if either is unknown.
-
-    Examples
-    --------
-    >>> merged_labels(Labels(kind="complete"), None) is None
-    True
-    """
+    """Return the labels of both parts of a collection; None if either is unknown."""
     return None if ours is None or theirs is None else ours.plus(theirs)
 
 
 def declared_by(kind: LabelKind, *, command: bool = False) -> str:
-    """Return the option that declares a kind: of a command, or in Python.
-
-    Examples
-    --------
-    >>> declared_by("pooled"), declared_by("pooled", command=True)
-    ('labels_are="pooled"', '--labels-are pooled')
-    """
+    """Return the option that declares a kind: of a command, or in Python."""
     return f"--labels-are {kind}" if command else f'labels_are="{kind}"'
 
 
 def found_kind(labels: Labels | None, *, command: bool = False) -> str:
-    """Say which kind was found in the grades, and how to change it; empty where it was declared.
-
-    Examples
-    --------
-    >>> found_kind(Labels(kind="positive-only"), command=True)
-    'labels: positive-only found; change: --labels-are pooled'
-    >>> found_kind(Labels(kind="pooled", found=False))
-    ''
-    """
+    """Say which kind was found in the grades, and how to change it; empty where it was declared."""
     if labels is None or not labels.found:
         return ""
     other: LabelKind = "pooled" if labels.kind == "positive-only" else "positive-only"

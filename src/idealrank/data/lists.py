@@ -21,17 +21,8 @@ from idealrank.errors import InputError
 
 
 def id_array(ids: Any) -> AnyArray:
-    """Ids of queries as an array; a list may not mix texts and numbers, of which NumPy makes texts.
-
-    Raises
-    ------
-    InputError
-        Ids are of several types.
-
-    Examples
-    --------
-    >>> id_array([7, 3, 7])
-    array([7, 3, 7])
+    """Ids of queries as an array; a list may not mix texts and numbers, of which NumPy makes
+    texts.
     """
     if isinstance(ids, Sequence) and not isinstance(ids, (str, bytes)):
         kinds = {(issubclass(kind, str), issubclass(kind, bytes)) for kind in set(map(type, ids))}
@@ -48,25 +39,8 @@ def id_array(ids: Any) -> AnyArray:
 
 
 def group_by_id(qid: AnyArray, n: int) -> tuple[IntArray, IntArray | None, QueryIds]:
-    """Offsets, order and names of queries in order of first appearance; the order is None when queries stand together already.
-
-    Parameters
-    ----------
-    qid : array, shape (n,)
-        A query id per item, of any one type.
-    n : int
-        Number of items.
-
-    Raises
-    ------
-    InputError
-        Ids are missing, or of several types.
-
-    Examples
-    --------
-    >>> offsets, order, queries = group_by_id(np.array([7, 3, 7]), 3)
-    >>> offsets, order, list(queries)
-    (array([0, 2, 3]), array([0, 2, 1]), ['7', '3'])
+    """Offsets, order and names of queries in order of first appearance; the order is None when
+    queries stand together already.
     """
     if qid.shape != (n,):
         raise InputError(f"qid has shape {qid.shape}, expected one id per item, ({n},)")
@@ -98,14 +72,7 @@ def group_by_id(qid: AnyArray, n: int) -> tuple[IntArray, IntArray | None, Query
 
 
 def numbers_of_queries(qid: AnyArray, offsets: IntArray, order: IntArray | None) -> IntArray | None:
-    """The ids of the queries that `group_by_id` found, where they are whole numbers; else None.
-
-    Examples
-    --------
-    >>> qid = np.array([7, 3, 7])
-    >>> numbers_of_queries(qid, *group_by_id(qid, 3)[:2])
-    array([7, 3])
-    """
+    """The ids of the queries that `group_by_id` found, where they are whole numbers; else None."""
     if qid.dtype.kind != "i":
         return None
     heads = offsets[:-1]
@@ -122,7 +89,8 @@ def _joined(starts: IntArray, sizes: IntArray) -> IntArray:
 def _stable_order(values: AnyArray) -> IntArray:
     """The order that sorts, equal values as they came.
 
-    Whole numbers are packed with their place into one key, for NumPy sorts numbers many times faster than it sorts places.
+    Whole numbers are packed with their place into one key, for NumPy sorts numbers many times
+    faster than it sorts places.
     """
     if values.dtype.kind == "i":
         low, bits = int(values.min()), values.size.bit_length()
@@ -308,18 +276,7 @@ class Lists:
 
 
 def as_numbers(name: str, values: Any) -> AnyArray:
-    """An array of numbers in the types that lists are held in; `name` is for messages.
-
-    Raises
-    ------
-    InputError
-        These are no numbers, or rows of different lengths.
-
-    Examples
-    --------
-    >>> as_numbers("labels", [True, False]).dtype
-    dtype('int8')
-    """
+    """An array of numbers in the types that lists are held in; `name` is for messages."""
     if isinstance(values, np.ma.MaskedArray):
         raise InputError(f"{name}: found a masked array, expected a plain one; pass its data, and mask= with True for real items")
     try:
@@ -368,7 +325,9 @@ def _rows_of(values: Any) -> Any:
 
 
 def _padding(labels: Any, padding: float | None) -> float | None:
-    """The label that marks padding, refused where labels of this type have wrapped it round to another number."""
+    """The label that marks padding, refused where labels of this type have wrapped it round to
+    another number.
+    """
     if padding is not None and padding < 0 and (dtype := np.asarray(labels).dtype).kind in "ub":
         raise InputError(
             f"padding: found {padding} with labels of type {dtype}, which cannot hold it, expected signed labels; cast them first"
@@ -387,7 +346,7 @@ def _kept(labels: AnyArray, mask: Any, padding: float | None) -> BoolArray | Non
             found = given.reshape(-1)[odd[0]]
             raise InputError(f"mask: item {odd[0]}: found {found!s}, expected True for an item or False for padding (1 or 0)")
     if padding is not None:
-        real = ~np.isnan(labels) if padding != padding else labels != padding
+        real = ~np.isnan(labels) if padding != padding else labels != padding  # noqa: PLR0124  (NaN)
         keep = real if keep is None else keep & real
     return None if keep is None or keep.all() else keep
 
@@ -434,21 +393,6 @@ def judge_lists(lists: Lists, alignment: Alignment, *, depth: int = 0, threads: 
     """Rank every list by its scores; the array twin of `align`.
 
     Arrays have no document ids, so ties by document id become the expected value (`expected`).
-
-    Parameters
-    ----------
-    lists : Lists
-        Labels and scores.
-    alignment : Alignment
-        Its grade, tie and score policies apply; the others cannot occur here.
-    depth : int
-        Keep this many ranks only; 0 keeps all. With a depth, `Judged.hits` lacks the members of tie groups beyond it,
-        which `Rectangle.ties` has.
-
-    Examples
-    --------
-    >>> judge_lists(Lists.from_arrays([0, 1], [0.1, 0.9]), Alignment()).hits.grade
-    array([1., 0.])
     """
     alignment = array_alignment(alignment)
     lists, given, truncated = _apply_policies(lists, alignment)
@@ -498,18 +442,16 @@ def _ranked(lists: Lists, labels: AnyArray, alignment: Alignment, depth: int, th
 
 
 def array_alignment(alignment: Alignment) -> Alignment:
-    """The alignment with ties by document id, which arrays do not have, replaced by the expected value.
-
-    Examples
-    --------
-    >>> array_alignment(Alignment(ties="docid")).ties
-    'expected'
+    """The alignment with ties by document id, which arrays do not have, replaced by the expected
+    value.
     """
     return replace(alignment, ties="expected") if alignment.ties in ("docid", "docid-ascending") else alignment
 
 
 def _apply_policies(lists: Lists, alignment: Alignment) -> tuple[Lists, FloatArray | None, int]:
-    """Labels after the grade policies, untouched (and uncopied) when no policy acts; and as given, where negative ones were changed."""
+    """Labels after the grade policies, untouched (and uncopied) when no policy acts; and as given,
+    where negative ones were changed.
+    """
     labels = lists.labels
     _refuse_infinite(labels)
     fractional = alignment.grades != "given" and labels.dtype.kind == "f"
@@ -540,7 +482,9 @@ def _members(groups: "_kernel.Groups") -> TieMembers:
 
 
 def _array_judgments(lists: Lists, given: FloatArray) -> Judgments:
-    """Every item with its label as given; the labels of arrays that policies changed are in full columns."""
+    """Every item with its label as given; the labels of arrays that policies changed are in full
+    columns.
+    """
     query = np.repeat(np.arange(lists.n_queries), np.diff(lists.offsets))
     items = slice(None) if lists.order is None else lists.order
     return Judgments(query, lists.labels[items].astype(np.float64), given[items])

@@ -12,13 +12,7 @@ _LINE = 40  # bytes, of a text
 
 
 def qrels_of_query(qrels: Qrels, query_id: str) -> Qrels:
-    """The judgments of one query; none at all where the query has none.
-
-    Examples
-    --------
-    >>> qrels_of_query(Qrels({"q1": {"a": 1}, "q2": {"b": 1}}), "q2")["q2"]
-    {'b': 1.0}
-    """
+    """The judgments of one query; none at all where the query has none."""
     table, query_bytes = qrels.table, sought_id(query_id)
     query = table.find_query(query_bytes)
     rows = np.arange(table.offsets[query], table.offsets[query + 1]) if query >= 0 else np.zeros(0, np.int64)
@@ -27,12 +21,8 @@ def qrels_of_query(qrels: Qrels, query_id: str) -> Qrels:
 
 
 def run_of_query(run: Run, query_id: str) -> Run | None:
-    """Return the list of a run for one query, duplicates kept, in input order; None without an answer.
-
-    Examples
-    --------
-    >>> run_of_query(Run({"q1": ["a"], "q2": ["b", "c"]}), "q2").ranking("q2").documents
-    ['b', 'c']
+    """Return the list of a run for one query, duplicates kept, in input order; None without an
+    answer.
     """
     table, query_bytes = run.source, sought_id(query_id)
     if isinstance(table, _kernel.Text):
@@ -50,13 +40,8 @@ def run_of_query(run: Run, query_id: str) -> Run | None:
 
 
 def in_memory(run: Run) -> Run:
-    r"""Return the run as a table read once, if it is text: a single query of a text costs a pass over all of it.
-
-    Examples
-    --------
-    >>> run = Run.from_text(_kernel.Text([b"q1 Q0 d1 1 2.5 tag\n"], "run"), name="a")
-    >>> in_memory(run).ranking("q1").documents
-    ['d1']
+    r"""Return the run as a table read once, if it is text: a single query of a text costs a pass
+    over all of it.
     """
     if isinstance(run.source, _kernel.Table):
         return run
@@ -69,7 +54,8 @@ def in_memory(run: Run) -> Run:
 
 
 def in_memory_where_distinct(run: Run) -> Run:
-    r"""Return the run as a table read once; text that is wrong, or lists a document twice, stays text, whose errors name the line.
+    r"""Return the run as a table read once; text that is wrong, or lists a document twice, stays
+    text, whose errors name the line.
 
     Examples
     --------
@@ -102,11 +88,7 @@ def longest(run: Run) -> int:
 
 
 def rows_about(run: Run) -> int:
-    """Return the number of documents of a run, over all queries; an estimate by length for text that is not read yet.
-
-    Examples
-    --------
-    >>> rows_about(Run({"q1": ["a"], "q2": ["a", "b"]})), rows_about(Run.from_text(_kernel.Text([b"q1 Q0 d1 1 2.5 tag"], "run")))
-    (3, 1)
+    """Return the number of documents of a run, over all queries; an estimate by length for text
+    that is not read yet.
     """
     return run.source.n_rows if isinstance(run.source, _kernel.Table) else -(-run.source.nbytes // _LINE)

@@ -14,45 +14,15 @@ from idealrank.errors import InputError
 
 
 class Graded(NamedTuple):
-    """Grades after the convention's policies.
+    """Grades after the convention's policies."""
 
-    Attributes
-    ----------
-    grades : float64 array, shape (n,)
-        The grades to measure with.
-    removed : bool array, shape (n,), or None
-        Documents that vanish from every list.
-    truncated : int
-        How many grades were cut to whole numbers.
-    """
-
-    grades: FloatArray
-    removed: BoolArray | None
-    truncated: int
+    grades: FloatArray  # shape (n,): the grades to measure with
+    removed: BoolArray | None  # shape (n,): documents that vanish from every list
+    truncated: int  # How many grades were cut to whole numbers
 
 
 def apply_grade_policies(grades: FloatArray, alignment: Alignment, locate: Callable[[int], str]) -> Graded:
-    """Apply `Alignment.grades` and `Alignment.negative`.
-
-    Parameters
-    ----------
-    grades : float64 array, shape (n,)
-        As given.
-    alignment : Alignment
-        The policies.
-    locate : callable
-        Names a row for an error message.
-
-    Raises
-    ------
-    InputError
-        A grade is negative and the policy is ``"error"``.
-
-    Examples
-    --------
-    >>> apply_grade_policies(np.array([2.5, -1.0]), Alignment(grades="truncated"), str).grades
-    array([2., 0.])
-    """
+    """Apply `Alignment.grades` and `Alignment.negative`."""
     truncated = 0
     if alignment.grades == "truncated":
         whole = np.trunc(grades)
@@ -80,22 +50,13 @@ def apply_grade_policies(grades: FloatArray, alignment: Alignment, locate: Calla
 
 
 class IdealGrades(NamedTuple):
-    """The grades an ideal ranking would show, query after query, best first.
+    """The grades an ideal ranking would show, query after query, best first."""
 
-    Attributes
-    ----------
-    offsets : int64 array, shape (n_queries + 1,)
-        Where each query's grades begin.
-    query, rank : int64 array, shape (n,)
-        Query code and rank in the ideal list (1 is the top) of each grade.
-    grade : float64 array, shape (n,)
-        Falling inside each query.
-    """
-
-    offsets: IntArray
+    offsets: IntArray  # shape (n_queries + 1,): where each query's grades begin
+    # query, rank: shape (n,): query code and rank in the ideal list (1 is the top) of each grade
     query: IntArray
     rank: IntArray
-    grade: FloatArray
+    grade: FloatArray  # shape (n,): falling inside each query
 
     @property
     def sizes(self) -> IntArray:
@@ -106,13 +67,8 @@ class IdealGrades(NamedTuple):
 def sort_by_query(query: IntArray, values: FloatArray, n_queries: int) -> FloatArray:
     """Values sorted falling inside each query; `query` must not fall.
 
-    Whole numbers of a small range, which grades nearly always are, are packed with their query into one integer key and
-    sorted at once; that is several times faster than sorting twice.
-
-    Examples
-    --------
-    >>> sort_by_query(np.array([0, 0, 1]), np.array([1.0, 2.0, 3.0]), 2)
-    array([2., 1., 3.])
+    Whole numbers of a small range, which grades nearly always are, are packed with their query into
+    one integer key and sorted at once; that is several times faster than sorting twice.
     """
     if values.size == 0:
         return values
@@ -131,22 +87,7 @@ def sort_by_query(query: IntArray, values: FloatArray, n_queries: int) -> FloatA
 
 
 def ideal_grades(query: IntArray, grade: FloatArray, n_queries: int) -> IdealGrades:
-    """Group and sort grades for the ideal.
-
-    Parameters
-    ----------
-    query : int64 array, shape (n,)
-        Query codes, not falling.
-    grade : float64 array, shape (n,)
-        Grades in any order inside a query.
-    n_queries : int
-        Number of queries, those without grades included.
-
-    Examples
-    --------
-    >>> ideal_grades(np.array([0, 0, 2]), np.array([0.0, 3.0, 1.0]), 3).rank
-    array([1, 2, 1])
-    """
+    """Group and sort grades for the ideal."""
     sizes = np.bincount(query, minlength=n_queries)
     offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     rank = np.arange(1, query.size + 1) - np.repeat(offsets[:-1], sizes)
@@ -161,7 +102,9 @@ def name_row(qrels: Qrels, row: int) -> str:
 
 
 def refuse_unjudged(qrels: Qrels, run: Run, alignment: Alignment, aligned: _kernel.Aligned, *, within: int | None = None) -> None:
-    """Raise where a returned document (down to the rank `within`) has no judgment and the policy is ``unjudged=error``."""
+    """Raise where a returned document (down to the rank `within`) has no judgment and the policy is
+    ``unjudged=error``.
+    """
     if alignment.unjudged != "error":
         return
     last = aligned.n_queries if alignment.without_judgments == "evaluated" else aligned.n_qrels_queries
@@ -178,7 +121,9 @@ def refuse_unjudged(qrels: Qrels, run: Run, alignment: Alignment, aligned: _kern
 
 
 def queries_that_count(qrels: Qrels, run: Run, alignment: Alignment, aligned: _kernel.Aligned) -> IntArray | None:
-    """Codes of the queries kept under the policies for missing queries and queries without judgments; None when all are."""
+    """Codes of the queries kept under the policies for missing queries and queries without
+    judgments; None when all are.
+    """
     missing = np.flatnonzero(~aligned.in_run[: qrels.n_queries])
     if alignment.missing == "error" and missing.size:
         some = ", ".join(repr(qrels.queries[int(query)]) for query in missing[:5]) + (", ..." if missing.size > 5 else "")

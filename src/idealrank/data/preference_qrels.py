@@ -34,64 +34,33 @@ from idealrank.errors import OptionError
 
 @dataclass(frozen=True, eq=False)
 class PreferencePairs:
-    """Preferences one by one.
+    """Preferences one by one."""
 
-    Attributes
-    ----------
-    better, worse : int64 array, shape (n,)
-        Rows of the preferred document and of the other.
-    group : int64 array, shape (n,)
-        Whose preference it is.
-    """
-
+    # better, worse: shape (n,): rows of the preferred document and of the other
     better: IntArray
     worse: IntArray
-    group: IntArray
+    group: IntArray  # shape (n,): whose preference it is
 
     @classmethod
     def none(cls) -> "PreferencePairs":
-        """No preferences.
-
-        Examples
-        --------
-        >>> PreferencePairs.none().group.size
-        0
-        """
+        """No preferences."""
         empty = np.zeros(0, np.int64)
         return cls(empty, empty, empty)
 
     @classmethod
     def joined(cls, parts: "list[PreferencePairs]") -> "PreferencePairs":
-        """Several lists as one.
-
-        Examples
-        --------
-        >>> PreferencePairs.joined([PreferencePairs.none()]).group.size
-        0
-        """
+        """Several lists as one."""
         if not parts:
             return cls.none()
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("better", "worse", "group")))
 
     def where(self, kept: BoolArray) -> "PreferencePairs":
-        """Some of them.
-
-        Examples
-        --------
-        >>> PreferencePairs(np.array([1, 2]), np.array([3, 3]), np.array([0, 0])).where(np.array([True, False])).better
-        array([1])
-        """
+        """Some of them."""
         return PreferencePairs(self.better[kept], self.worse[kept], self.group[kept])
 
 
 def dense_levels(group: IntArray, level: FloatArray) -> IntArray:
-    """Levels numbered from 0 within each group, in their order.
-
-    Examples
-    --------
-    >>> dense_levels(np.array([0, 0, 0, 1]), np.array([0.5, 7.0, 0.5, 3.0]))
-    array([0, 1, 0, 0])
-    """
+    """Levels numbered from 0 within each group, in their order."""
     order = np.lexsort((level, group))
     dense = np.empty(order.size, np.int64)
     dense[order] = np.cumsum(heads(group[order], level[order])) - 1
@@ -103,13 +72,7 @@ def dense_levels(group: IntArray, level: FloatArray) -> IntArray:
 
 
 def possible_pairs(group: IntArray, dense: IntArray, n_groups: int) -> IntArray:
-    """Pairs of different levels in each group, shape (n_groups,).
-
-    Examples
-    --------
-    >>> possible_pairs(np.array([0, 0, 0]), np.array([1, 0, 0]), 1)
-    array([2])
-    """
+    """Pairs of different levels in each group, shape (n_groups,)."""
     size = np.bincount(group, minlength=n_groups)
     _, first, count = np.unique(group * (dense.max(initial=0) + 1) + dense, return_index=True, return_counts=True)
     equal = np.zeros(n_groups, np.int64)
@@ -121,22 +84,8 @@ def possible_pairs(group: IntArray, dense: IntArray, n_groups: int) -> IntArray:
 def falling_pairs(group: IntArray, dense: IntArray, n_groups: int) -> IntArray:
     """Pairs of each group in which the level of the earlier row is higher, shape (n_groups,).
 
-    Bit by bit from the top: two levels that agree above a bit and differ in it are a pair in order when the one stands before the
-    zero. So it takes a sort for each bit of the number of levels, and memory for no pair.
-
-    Parameters
-    ----------
-    group : int64 array, shape (n,)
-        Group of each row.
-    dense : int64 array, shape (n,)
-        Its level, from 0.
-    n_groups : int
-        Number of groups.
-
-    Examples
-    --------
-    >>> falling_pairs(np.array([0, 0, 0]), np.array([1, 2, 0]), 1)
-    array([2])
+    Bit by bit from the top: two levels that agree above a bit and differ in it are a pair in order
+    when the one stands before the zero.
     """
     found = np.zeros(n_groups, np.int64)
     for bit in reversed(range(int(dense.max(initial=0)).bit_length())):
@@ -152,14 +101,7 @@ def falling_pairs(group: IntArray, dense: IntArray, n_groups: int) -> IntArray:
 
 
 def list_pairs(group: IntArray, row: IntArray, level: FloatArray) -> PreferencePairs:
-    """The preferences of groups that order all their documents, one by one.
-
-    Examples
-    --------
-    >>> pairs = list_pairs(np.array([0, 0, 0]), np.array([4, 5, 6]), np.array([2.0, 1.0, 1.0]))
-    >>> pairs.better, pairs.worse
-    (array([4, 4]), array([5, 6]))
-    """
+    """The preferences of groups that order all their documents, one by one."""
     order = np.lexsort((-level, group))
     group, row, level = group[order], row[order], level[order]
     if not group.size:
@@ -179,37 +121,16 @@ _FAR = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Preferences of each group, float64 arrays of shape (n_groups,); under expected ties a tied pair is half fulfilled."""
+    """Preferences of each group, float64 arrays of shape (n_groups,); under expected ties a tied
+    pair is half fulfilled.
+    """
 
     fulfilled: FloatArray
     possible: FloatArray
 
 
 class Preferred:
-    """The documents of the preferences, each with its rank, and what that fulfils.
-
-    Parameters
-    ----------
-    documents : Qrels
-        All documents that preferences name.
-    groups : JudgmentGroups
-        Each document of each group once.
-    complete : bool array, shape (n_groups,)
-        Which groups order all their documents.
-    pairs : PreferencePairs
-        The preferences of the other groups.
-    judged : Judged
-        The run joined to `documents`.
-
-    Attributes
-    ----------
-    groups, complete
-        As given.
-    query : int64 array, shape (n_groups,)
-        Query code of each group; -1 where its query does not count.
-    returned : bool array, shape (n_documents,)
-        Which documents the run returned.
-    """
+    """The documents of the preferences, each with its rank, and what that fulfils."""
 
     def __init__(self, documents: Qrels, groups: JudgmentGroups, complete: BoolArray, pairs: PreferencePairs, judged: Judged) -> None:
         self.groups, self.complete, self._pairs, self._judged = groups, complete, pairs, judged
@@ -237,15 +158,8 @@ class Preferred:
 
     @cached_property
     def ranks(self) -> tuple[IntArray, ...]:
-        """Rank of each document; where ties are averaged, also in the order that turns every tie round.
-
-        A tied pair is in order in exactly one of the two, so of everything that is a sum over pairs the mean over both is the mean
-        over all orders. Documents that were not returned have a rank beyond all others.
-
-        Raises
-        ------
-        OptionError
-            Scores tie, and the best or worst order is asked for.
+        """Rank of each document; where ties are averaged, also in the order that turns every tie
+        round.
         """
         hits, ties = self._judged.hits, self._judged.ties
         if hits.tie_first is None or hits.tie_last is None or not (hits.tie_first < hits.tie_last).any():
@@ -262,7 +176,9 @@ class Preferred:
 
     @cached_property
     def heads(self) -> IntArray:
-        """First rank of the tie that each document may stand anywhere in; its own rank where ties are not averaged."""
+        """First rank of the tie that each document may stand anywhere in; its own rank where ties
+        are not averaged.
+        """
         first = self._judged.hits.tie_first
         return self.ranks[0] if first is None or len(self.ranks) == 1 else self._by_row(first)
 
@@ -273,13 +189,7 @@ class Preferred:
         return by_row
 
     def counts(self, among: Among) -> Counts:
-        """Preferences of each group, counted once.
-
-        Parameters
-        ----------
-        among : {"all", "retrieved", "implied"}
-            All preferences; preferences with both documents returned; or with at least one.
-        """
+        """Preferences of each group, counted once."""
         if among not in self._counts:
             self._counts[among] = self._count(among)
         return self._counts[among]
@@ -350,26 +260,7 @@ _HINT = "put contradictory preferences into different groups"
 def pairs_of_partial_groups(
     groups: JudgmentGroups, part: IntArray, partial: BoolArray, documents: Qrels, refuse: Refuse
 ) -> PreferencePairs:
-    """All preferences of the groups that have several sub-groups.
-
-    Parameters
-    ----------
-    groups : JudgmentGroups
-        What the groups said, group after group.
-    part : int64 array, shape (n,)
-        Sub-group of each row of `groups`, numbered over all groups.
-    partial : bool array, shape (n_groups,)
-        Which groups have several.
-    documents : Qrels
-        Names documents in messages.
-    refuse : callable
-        Raises the error for a row.
-
-    Raises
-    ------
-    InputError
-        A group contradicts itself.
-    """
+    """All preferences of the groups that have several sub-groups."""
     found = []
     for group in np.flatnonzero(partial).tolist():
         begin, end = np.searchsorted(groups.group, (group, group + 1)).tolist()
@@ -621,7 +512,9 @@ class PreferenceQrels:
 
 
 def _once(groups: JudgmentGroups) -> JudgmentGroups:
-    """Each document of a group once, with the highest of its levels: of a partial group only level 0 or not is asked."""
+    """Each document of a group once, with the highest of its levels: of a partial group only level
+    0 or not is asked.
+    """
     order = np.lexsort((-groups.level, groups.row, groups.group))
     kept = np.sort(order[heads(groups.group[order], groups.row[order])])
     return replace(groups, group=groups.group[kept], row=groups.row[kept], level=groups.level[kept], source=groups.source[kept])

@@ -15,24 +15,14 @@ _NUMBER = {"qrels": "a number as grade (field 4)", "run": "a number as score (fi
 
 
 def quoted(text: bytes) -> str:
-    r"""Bytes of a file as printable text in quotes, at most 120 bytes of them.
-
-    Examples
-    --------
-    >>> quoted(b"q1\t0")
-    '"q1\\t0"'
-    """
+    r"""Bytes of a file as printable text in quotes, at most 120 bytes of them."""
     shown = decode_id(text[:120]).encode("unicode_escape", "backslashreplace").decode("ascii")
     return f'"{shown}"' + (" ..." if len(text) > 120 else "")
 
 
 def describe(kind: str, text: bytes, detail: bytes, table: Literal["qrels", "run", "pair"], other: str = "") -> tuple[str, str, str]:
-    """Describe one kind of problem: found, expected, next step; `other` is the source in which a duplicate stood first, if another one.
-
-    Examples
-    --------
-    >>> describe("fields", b"q1 0 d1", b"3", "qrels")[1]
-    '4 fields: QUERY ITERATION DOCUMENT GRADE'
+    """Describe one kind of problem: found, expected, next step; `other` is the source in which a
+    duplicate stood first, if another one.
     """
     line = quoted(text)
     shown = quoted(detail)
@@ -59,7 +49,9 @@ def describe(kind: str, text: bytes, detail: bytes, table: Literal["qrels", "run
 
 
 def _since(detail: bytes, other: str) -> str:
-    """Where a duplicate stood first: the kernel says source and line, or nothing where there are no lines."""
+    """Where a duplicate stood first: the kernel says source and line, or nothing where there are no
+    lines.
+    """
     first = decode_id(detail.partition(b":")[2])
     earlier = f"in {other}:{first}" if other else f"on line {first}"
     return f" (first {earlier})" if first else ""
@@ -72,17 +64,7 @@ def _other_source(source: int, detail: bytes, names: Sequence[str]) -> str:
 
 
 def translate(error: Exception, names: Sequence[str], table: Literal["qrels", "run", "pair"]) -> IdealrankError:
-    """The library's error for a ``ParseError`` of the kernel.
-
-    Parameters
-    ----------
-    error : ParseError
-        Its args are kind, source, line, text and detail.
-    names : sequence of str
-        The sources' names as the user typed them.
-    table : {"qrels", "run", "pair"}
-        What was read; ``"pair"`` is one of two runs that are compared.
-    """
+    """The library's error for a ``ParseError`` of the kernel."""
     kind, source, line, text, detail = error.args
     if kind == "stopped":
         return StoppedError("stopped before the end")
@@ -97,22 +79,12 @@ def translate(error: Exception, names: Sequence[str], table: Literal["qrels", "r
 
 
 def in_python(switch: str) -> str:
-    """The hint for data without a file, which come from Python.
-
-    Examples
-    --------
-    >>> in_python("duplicates=first")
-    'allow it with convention="standard,duplicates=first"'
-    """
+    """The hint for data without a file, which come from Python."""
     return f'allow it with convention="standard,{switch}"'
 
 
 def switch_for(kind: str) -> str:
-    """The setting under which a problem of this kind is none; empty where there is no such switch.
-
-    Examples
-    --------
-    >>> switch_for("duplicate"), switch_for("nan")
-    ('duplicates=first', '')
+    """The setting under which a problem of this kind is none; empty where there is no such
+    switch.
     """
     return "duplicates=first" if kind == "duplicate" else ""

@@ -23,22 +23,7 @@ _ENDINGS = (".run", ".trec", ".res", ".txt", ".json", ".jsonl", ".ndjson", ".csv
 
 
 class Ranking:
-    """One query's documents in the order a convention gives them.
-
-    Attributes
-    ----------
-    documents : list of str
-        From the top.
-    scores : float64 array, shape (n,)
-        The system's scores.
-    first, last : int64 array, shape (n,)
-        First and last rank of the tie group of each document; equal where it is not tied.
-
-    Examples
-    --------
-    >>> Run({"q1": {"a": 1.0, "b": 2.0}}).ranking("q1").documents
-    ['b', 'a']
-    """
+    """One query's documents in the order a convention gives them."""
 
     def __init__(self, documents: list[str], scores: FloatArray, first: IntArray, last: IntArray) -> None:
         self.documents = documents
@@ -290,12 +275,8 @@ def _rebuilt(columns: tuple[Any, Any, FloatArray], name: str, paths: tuple[str, 
 
 
 def name_of(path: str) -> str:
-    """A run's name from its path: the file's stem without compression endings, and of TREC's ``input.RUNID.gz`` the run id.
-
-    Examples
-    --------
-    >>> name_of("runs/bm25.run.gz"), name_of("trec8/input.uwmt8a1.gz"), name_of("input.run")
-    ('bm25', 'uwmt8a1', 'input')
+    """A run's name from its path: the file's stem without compression endings, and of TREC's
+    ``input.RUNID.gz`` the run id.
     """
     name = PurePath(path).name
     for ending in (".gz", ".bz2", ".xz", ".zst"):

@@ -21,49 +21,33 @@ _SPELLINGS = {"average": "expected", "half": "expected", "docid-descending": "do
 
 
 class Side(NamedTuple):
-    """One of the two runs: its lists, and where the common documents stand in them.
+    """One of the two runs: its lists, and where the common documents stand in them."""
 
-    Attributes
-    ----------
-    lengths, tied : int64 array, shape (n_queries,)
-        List lengths, and how many documents of each list share their score with another.
-    rank, first, last : int64 array, shape (n_common,)
-        Rank of each common document, and first and last rank of its tie group; all three equal where ties have an order.
-    group_first, group_last : int32 array, shape (sum of lengths,), or None
-        The same for every rank of every list, one list after the other; None where ties have an order or there are none.
-    """
-
+    # lengths, tied: shape (n_queries,): list lengths, and how many documents of each list share
+    # their score with another
     lengths: IntArray
     tied: IntArray
+    # rank, first, last: shape (n_common,): rank of each common document, and first and last rank of
+    # its tie group; all three equal where ties have an order
     rank: IntArray
     first: IntArray
     last: IntArray
+    # group_first, group_last: shape (sum of lengths,): the same for every rank of every list, one
+    # list after the other; None where ties have an order or there are none
     group_first: ShortArray | None = None
     group_last: ShortArray | None = None
 
 
 class RunPairs(NamedTuple):
-    """The queries that both runs answer, and the documents that both returned.
+    """The queries that both runs answer, and the documents that both returned."""
 
-    Attributes
-    ----------
-    queries : QueryIds
-        Ids of the queries of both, in the order of the first run.
-    query : int64 array, shape (n_common,)
-        Query code of each common document, rising.
-    a, b : Side
-        The two runs.
-    ties : str
-        What tied scores mean, see `join`.
-    only_a, only_b : QueryIds
-        Queries that only one of the runs answers.
-    """
-
-    queries: QueryIds
-    query: IntArray
+    queries: QueryIds  # Ids of the queries of both, in the order of the first run
+    query: IntArray  # shape (n_common,): query code of each common document, rising
+    # a, b: The two runs
     a: Side
     b: Side
-    ties: PairTies
+    ties: PairTies  # What tied scores mean, see `join`
+    # only_a, only_b: Queries that only one of the runs answers
     only_a: QueryIds
     only_b: QueryIds
 
@@ -96,36 +80,6 @@ def join(
     """Rank both runs and look every document of the second up in the first.
 
     A query with an empty list counts as not answered.
-
-    Parameters
-    ----------
-    run_a, run_b : Run
-        Names of the runs.
-    ties : {"shared", "docid", "docid-ascending", "input", "expected"}
-        Documents of a list with equal scores: they share a rank, as the definitions of tau-b and of RBO have it; or they are
-        ordered by document id (descending as trec_eval, or ascending) or as they came in; or every order is equally likely and
-        measures give the mean over all orders, independent in both lists.
-    duplicates : {"error", "first", "last", "best"}
-        Treatment of a document that a run lists twice for a query.
-    depth : int
-        Where ties have an order: documents below this rank of either list are left out, which takes less memory; 0 looks at all.
-    threads : int
-        0 uses all cores. The result is the same for any number.
-    progress : Progress, optional
-        Counts bytes or queries, and stops the work when asked.
-
-    Raises
-    ------
-    InputError
-        A line cannot be read, or a document comes twice and that is an error.
-    OptionError
-        A policy is unknown.
-
-    Examples
-    --------
-    >>> pairs = join(Run({"q": ["a", "b", "c"]}), Run({"q": ["c", "x", "a"]}))
-    >>> pairs.a.rank.tolist(), pairs.b.rank.tolist()
-    ([3, 1], [1, 3])
     """
     policy: PairTies = _checked("ties", ties, get_args(PairTies))
     work = _Work(policy, _checked("duplicates", duplicates, get_args(PairDuplicates)), threads, progress, depth)
@@ -154,31 +108,8 @@ def join(
 
 
 def join_top(a: Top, b: Top, *, ties: str, depth: int, threads: int = 0) -> RunPairs:
-    """Join two runs by the first documents that their alignments kept, in the order that these gave them.
-
-    Documents below the depth are left out: measures that look no deeper have the values that `join` gives.
-
-    Parameters
-    ----------
-    a, b : Top
-        Kept at least down to the depth, of lists from which nothing was taken out.
-    ties : {"docid", "docid-ascending", "input"}
-        Policy of both alignments.
-    depth : int
-        The deepest rank looked at, from 1.
-    threads : int
-        0 uses all cores. The result is the same for any number.
-
-    Examples
-    --------
-    >>> from idealrank.data.align import align
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.qrels import Qrels
-    >>> runs = Run({"q": ["a", "b", "c"]}), Run({"q": ["c", "x", "a"]})
-    >>> a, b = (align(Qrels({"q": {"a": 1}}), run, Alignment(), top_depth=3).top for run in runs)
-    >>> pairs = join_top(a, b, ties="docid", depth=3)
-    >>> pairs.a.rank.tolist(), pairs.b.rank.tolist(), pairs.longer.tolist()
-    ([3, 1], [1, 3], [3])
+    """Join two runs by the first documents that their alignments kept, in the order that these gave
+    them.
     """
     policy: PairTies = _checked("ties", ties, get_args(PairTies))
     table, n = a.table, a.table.n_queries
@@ -279,7 +210,9 @@ def _in_order(side: Side) -> Side:
 
 
 def _with_groups(side: Side, own: _kernel.Aligned | None, places: IntArray) -> Side:
-    """The tie groups of every rank, from a run aligned with itself; `places` are the numbers of the queries there."""
+    """The tie groups of every rank, from a run aligned with itself; `places` are the numbers of the
+    queries there.
+    """
     if own is None or not own.tie_first.size:
         return side
     starts, sizes = own.hit_offsets[places], side.lengths
@@ -297,7 +230,9 @@ def _with_groups(side: Side, own: _kernel.Aligned | None, places: IntArray) -> S
 
 
 def _self_aligned(work: _Work, run: Run, other: _kernel.Table, kept: IntArray, side: Side) -> tuple[_kernel.Aligned | None, IntArray]:
-    """The second run aligned with itself, and where it has the queries of both; only ties ask for it."""
+    """The second run aligned with itself, and where it has the queries of both; only ties ask for
+    it.
+    """
     if not side.tied.any():
         return None, kept
     table = work.table(run)

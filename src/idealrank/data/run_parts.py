@@ -27,36 +27,23 @@ class ScatteredError(Exception):
 
 
 class Part(NamedTuple):
-    """Some queries of a run, each with all its rows.
+    """Some queries of a run, each with all its rows."""
 
-    Attributes
-    ----------
-    source : Table or Text
-        The rows.
-    let_go : callable, optional
-        Called after the part was aligned: gives back memory.
-    order : callable, optional
-        Takes ids of queries and returns numbers that grow in the order of first appearance in the run; None where parts come in it.
-    lines : sequence of buffers
-        Of a text, the bytes of `source`.
-
-    Examples
-    --------
-    >>> Part(_kernel.from_mapping({"q": {"a": 1}})).source.n_queries
-    1
-    """
-
-    source: "_kernel.Table | _kernel.Text"
-    let_go: Callable[[], None] | None = None
+    source: "_kernel.Table | _kernel.Text"  # The rows
+    let_go: Callable[[], None] | None = None  # Called after the part was aligned: gives back memory
+    # Takes ids of queries and returns numbers that grow in the order of first appearance in the
+    # run; None where parts come in it
     order: Callable[[Sequence[bytes]], AnyArray] | None = None
-    lines: Sequence[Any] = ()
+    lines: Sequence[Any] = ()  # Of a text, the bytes of `source`
 
 
 class PartReader(Protocol):
     """A reader of a run, part by part."""
 
     def grouped(self) -> Iterator[Part]:
-        """Yield the parts of a run whose rows are expected to be grouped by query; a query of an ungrouped run may be in several."""
+        """Yield the parts of a run whose rows are expected to be grouped by query; a query of an
+        ungrouped run may be in several.
+        """
         ...
 
     def regrouped(self) -> Iterator[Part]:
@@ -114,47 +101,14 @@ class PartsAligned:
 
 
 class RunParts:
-    """Source of a run that is read part by part during evaluation.
-
-    Parameters
-    ----------
-    reader : PartReader
-        Yields the parts.
-
-    Examples
-    --------
-    >>> class Halves:
-    ...     lines = None
-    ...
-    ...     def grouped(self):
-    ...         yield Part(_kernel.from_mapping({"q1": {"a": 1}}))
-    ...         yield Part(_kernel.from_mapping({"q2": {"b": 1}}))
-    >>> qrels = _kernel.from_mapping({"q2": {"b": 2}})
-    >>> RunParts(Halves()).align(qrels, keep_run_only=False, ties="input").hit_row.tolist()
-    [0]
-    """
+    """Source of a run that is read part by part during evaluation."""
 
     def __init__(self, reader: PartReader) -> None:
         self._reader = reader
         self.first_rows: tuple[FloatArray, IntArray] | None = None
 
     def align(self, qrels: _kernel.Table, *, keep_run_only: bool, **options: Any) -> PartsAligned:
-        """Rank every list and find its judged documents, part by part.
-
-        Parameters
-        ----------
-        qrels : Table
-            The judgments.
-        keep_run_only : bool
-            Keep the columns of queries without judgments.
-        **options
-            As for the kernel's `align`, except `top_depth`.
-
-        Raises
-        ------
-        ParseError
-            As the kernel raises it for the whole run.
-        """
+        """Rank every list and find its judged documents, part by part."""
         try:
             return self._collected(qrels, self._reader.grouped(), options, keep_run_only=keep_run_only, may_scatter=True)
         except ScatteredError:

@@ -11,19 +11,7 @@ _SHORT = 32  # bits of a place
 
 
 def sorted_keys(keys: KeyArray) -> tuple[IntArray, KeyArray]:
-    """Stable order of hashes, and the hashes in that order.
-
-    Parameters
-    ----------
-    keys : uint64 array, shape (n,)
-        Any numbers; spread like hashes, they are sorted quickly.
-
-    Examples
-    --------
-    >>> order, found = sorted_keys(np.array([1 << 60, 7, 1 << 60], np.uint64))
-    >>> order.tolist(), [int(key).bit_length() for key in found]
-    ([1, 0, 2], [3, 61, 61])
-    """
+    """Stable order of hashes, and the hashes in that order."""
     low = np.uint64((1 << max(keys.size - 1, 1).bit_length()) - 1)
     packed = keys & ~low  # in place from here on: columns of many rows are the peak of the memory
     packed |= np.arange(keys.size, dtype=np.uint64)
@@ -38,26 +26,14 @@ def sorted_keys(keys: KeyArray) -> tuple[IntArray, KeyArray]:
 
 
 def distinct_keys(keys: KeyArray) -> tuple[KeyArray, IntArray]:
-    """Distinct hashes, rising, and the first place of each.
-
-    Examples
-    --------
-    >>> distinct_keys(np.array([9, 4, 9], np.uint64))
-    (array([4, 9], dtype=uint64), array([1, 0]))
-    """
+    """Distinct hashes, rising, and the first place of each."""
     order, found = sorted_keys(keys)
     first = np.append(True, found[1:] != found[:-1])[: keys.size]
     return found[first], order[first]
 
 
 def in_stable_order(codes: IntArray) -> IntArray:
-    """Stable order of whole numbers from 0 to 2^31 - 1, such as query codes.
-
-    Examples
-    --------
-    >>> in_stable_order(np.array([2, 0, 2, 1]))
-    array([1, 3, 0, 2])
-    """
+    """Stable order of whole numbers from 0 to 2^31 - 1, such as query codes."""
     if codes.size >> _SHORT:
         return np.argsort(codes, kind="stable")
     return np.sort(codes << _SHORT | np.arange(codes.size)) & ((1 << _SHORT) - 1)

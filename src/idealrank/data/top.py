@@ -11,7 +11,9 @@ from idealrank.data.types import BoolArray, IntArray, QueryIds, decode_id, sough
 
 
 class TopOfQuery(NamedTuple):
-    """First documents of one list by rank, and whether each shares its score with another of the whole list."""
+    """First documents of one list by rank, and whether each shares its score with another of the
+    whole list.
+    """
 
     documents: list[str]
     tied: list[bool]
@@ -19,38 +21,18 @@ class TopOfQuery(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Top:
-    """The lists of a run, cut at a rank.
+    """The lists of a run, cut at a rank."""
 
-    Attributes
-    ----------
-    depth : int
-        Ranks kept.
-    table : Table
-        The queries that the run answers, with their documents by rank.
-    tied : bool array, shape (n_rows,)
-        Whether another document of the whole list has the same score.
-    lengths, returned, n_tied : int64 array, shape (n_queries,)
-        List lengths after duplicates and removals, and as given; documents of the whole list that share their score with another.
-    is_whole : bool
-        Whether lists kept all documents: none was taken out for its judgment, or because it has none.
-
-    Examples
-    --------
-    >>> from idealrank.data.align import align
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> top = align(Qrels({"q": {"a": 1}}), Run({"q": {"x": 3, "a": 2, "y": 2}}), Alignment(), top_depth=2).top
-    >>> top.of("q"), top.lengths
-    (TopOfQuery(documents=['x', 'y'], tied=[False, True]), array([3]))
-    """
-
-    depth: int
-    table: _kernel.Table
+    depth: int  # Ranks kept
+    table: _kernel.Table  # The queries that the run answers, with their documents by rank
+    # shape (n_rows,): whether another document of the whole list has the same score
     tied: BoolArray
+    # lengths, returned, n_tied: shape (n_queries,): list lengths after duplicates and removals, and
+    # as given; documents of the whole list that share their score with another
     lengths: IntArray
     returned: IntArray
     n_tied: IntArray
+    # Whether lists kept all documents: none was taken out for its judgment, or because it has none
     is_whole: bool
 
     @classmethod
@@ -73,7 +55,9 @@ class Top:
         return QueryIds(self.table.n_queries, lambda: [decode_id(query) for query in self.table.query_ids()])
 
     def of(self, query: str, depth: int | None = None) -> TopOfQuery | None:
-        """The list of one query, down to a rank if one is given; None where the run does not answer it."""
+        """The list of one query, down to a rank if one is given; None where the run does not answer
+        it.
+        """
         place = self.table.find_query(sought_id(query))
         if place < 0:
             return None

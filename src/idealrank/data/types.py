@@ -21,20 +21,8 @@ AnyArray: TypeAlias = npt.NDArray[Any]
 class QueryIds(Sequence[str]):
     """Query ids as a sequence of text, decoded on access.
 
-    Ten million ids as Python strings weigh more than the file they came from; most evaluations never need them.
-
-    Parameters
-    ----------
-    size : int
-        How many there are.
-    decode : callable
-        Gives all of them, called at most once.
-
-    Examples
-    --------
-    >>> ids = QueryIds(2, lambda: ["q1", "q2"])
-    >>> len(ids), ids[1], list(ids)
-    (2, 'q2', ['q1', 'q2'])
+    Ten million ids as Python strings weigh more than the file they came from; most evaluations
+    never need them.
     """
 
     def __init__(self, size: int, decode: Callable[[], list[str]]) -> None:
@@ -74,64 +62,35 @@ class QueryIds(Sequence[str]):
 
 
 def thread_count(threads: object) -> int:
-    """A number of threads, 0 for all cores.
-
-    Raises
-    ------
-    OptionError
-        It is no whole number from 0 on.
-
-    Examples
-    --------
-    >>> thread_count(2)
-    2
-    """
+    """A number of threads, 0 for all cores."""
     if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)) or not 0 <= threads < 1 << 16:
         raise OptionError(f"threads={threads!r}: expected a whole number, 0 for all cores")
     return int(threads)
 
 
 def decode_id(identifier: bytes) -> str:
-    """Id bytes as text; bytes that are not UTF-8 come back as surrogates, so that nothing is lost.
-
-    Examples
-    --------
-    >>> decode_id(b"q1")
-    'q1'
+    """Id bytes as text; bytes that are not UTF-8 come back as surrogates, so that nothing is
+    lost.
     """
     return identifier.decode("utf-8", "surrogateescape")
 
 
 def table_columns(table: _kernel.Table) -> tuple[list[bytes], list[bytes], FloatArray]:
-    """Query ids, document ids and values of a table, a row each: what another process builds it from again.
-
-    Examples
-    --------
-    >>> table_columns(_kernel.from_mapping({"q": {"a": 1}}))
-    ([b'q'], [b'a'], array([1.]))
+    """Query ids, document ids and values of a table, a row each: what another process builds it
+    from again.
     """
     queries = [query for query, size in zip(table.query_ids(), np.diff(table.offsets).tolist(), strict=True) for _ in range(size)]
     return queries, table.document_ids(np.arange(table.n_rows)), table.values
 
 
 def encode_id(identifier: str) -> bytes:
-    """The bytes of an id, the inverse of `decode_id`.
-
-    Examples
-    --------
-    >>> encode_id("q1")
-    b'q1'
-    """
+    """The bytes of an id, the inverse of `decode_id`."""
     return identifier.encode("utf-8", "surrogateescape")
 
 
 def sought_id(identifier: str) -> bytes:
-    r"""The bytes of an id that is looked for; half a surrogate pair, which no id holds, is looked for as well, and not found.
-
-    Examples
-    --------
-    >>> sought_id("q1"), sought_id("\ud800")
-    (b'q1', b'\xed\xa0\x80')
+    r"""The bytes of an id that is looked for; half a surrogate pair, which no id holds, is looked
+    for as well, and not found.
     """
     try:
         return encode_id(identifier)

@@ -26,37 +26,7 @@ _ITEMS = 1 << 18
 
 
 def list_values(lists: Lists, measure: Measure, alignment: Alignment, *, threads: int = 0) -> FloatArray:
-    """Values of a measure for every list, where nothing else is asked for.
-
-    Parameters
-    ----------
-    lists : Lists
-        Labels and scores.
-    measure : Measure
-        With every option set (`Measure.under`).
-    alignment : Alignment
-        Policies for grades, ties and scores.
-    threads : int
-        Number of threads; 0 uses all cores.
-
-    Returns
-    -------
-    float64 array, shape (n_queries,)
-        The same bits as from all lists at once.
-
-    Raises
-    ------
-    InputError
-        A label or score cannot be used.
-
-    Examples
-    --------
-    >>> from idealrank.conventions import Convention
-    >>> from idealrank.measures.dcg import NDCG
-    >>> standard = Convention.of("standard")
-    >>> list_values(Lists.from_arrays([[1, 0], [0, 1]], [[2, 1], [2, 1]]), NDCG().under(standard), standard.alignment)
-    array([1.        , 0.63092975])
-    """
+    """Values of a measure for every list, where nothing else is asked for."""
     return in_whole_or_blocks(
         lists,
         alignment,
@@ -69,23 +39,7 @@ def list_values(lists: Lists, measure: Measure, alignment: Alignment, *, threads
 def in_whole_or_blocks(
     lists: Lists, alignment: Alignment, work: Callable[[Iterable[Judged]], Result], depth: int, threads: int = 0, *, whole: bool = False
 ) -> Result:
-    """Do some work on lists judged a block at a time.
-
-    Parameters
-    ----------
-    lists, alignment, depth, threads
-        As for `judge_lists`.
-    work : callable
-        Takes the judged blocks in their order.
-    whole : bool
-        One block of all lists.
-
-    Examples
-    --------
-    >>> lists = Lists.from_arrays([[1, 0], [0, 1]], [[2, 1], [2, 1]])
-    >>> in_whole_or_blocks(lists, Alignment(), lambda parts: sum(part.n_queries for part in parts), 0)
-    2
-    """
+    """Do some work on lists judged a block at a time."""
 
     def all_at_once() -> Iterator[Judged]:
         yield judge_lists(lists, alignment, depth=depth, threads=threads)
@@ -112,57 +66,23 @@ _LARGEST = float(np.finfo(np.float64).max)
 
 
 class Measured(NamedTuple):
-    """Values of measures on a collection.
+    """Values of measures on a collection."""
 
-    Attributes
-    ----------
-    values : float64 array, shape (n_queries, n_measures), read-only
-        NaN where a query is left out.
-    scored : bool array, shape (n_queries, n_measures), read-only
-        Which values count.
-    texts : dict
-        What measures of text say of each query, by place of the measure.
-    coverage : Coverage
-        What the values cover.
-    """
-
-    values: FloatArray
-    scored: BoolArray
-    texts: dict[int, list[str]]
-    coverage: Coverage
+    values: FloatArray  # shape (n_queries, n_measures): naN where a query is left out
+    scored: BoolArray  # shape (n_queries, n_measures): which values count
+    texts: dict[int, list[str]]  # What measures of text say of each query, by place of the measure
+    coverage: Coverage  # What the values cover
 
 
 def splits(measures: Iterable[Measure]) -> bool:
-    """Return whether every measure looks at one query at a time, so that queries may come in stretches.
-
-    Examples
-    --------
-    >>> from idealrank.measures.binary import AP
-    >>> splits([AP()])
-    True
+    """Return whether every measure looks at one query at a time, so that queries may come in
+    stretches.
     """
     return all(measure.kind == "per query" and not measure.needs for measure in measures)
 
 
 def measure_parts(parts: Iterable[Judged], n_queries: int, measures: Sequence[Measure]) -> Measured:
-    """Values of every measure for queries that come stretch by stretch.
-
-    Parameters
-    ----------
-    parts : iterable of Judged
-        In the order of the queries.
-    n_queries : int
-        Of all parts together.
-    measures : sequence of Measure
-        With every option set.
-
-    Examples
-    --------
-    >>> from idealrank.data.lists import judge_lists
-    >>> from idealrank.measures.counts import NumRet
-    >>> measure_parts([judge_lists(Lists.from_arrays([1, 0], [2, 1]), Alignment())], 1, [NumRet()]).values
-    array([[2.]])
-    """
+    """Values of every measure for queries that come stretch by stretch."""
     values = np.empty((len(measures), n_queries))
     scored: dict[int, BoolArray] = {}
     texts: dict[int, list[str]] = {}
@@ -191,25 +111,7 @@ def measure_parts(parts: Iterable[Judged], n_queries: int, measures: Sequence[Me
 
 
 def measure_lists(lists: Lists, measures: Sequence[Measure], alignment: Alignment, *, threads: int = 0) -> Measured:
-    """Values of every measure for lists held as arrays.
-
-    Parameters
-    ----------
-    lists : Lists
-        Labels and scores.
-    measures : sequence of Measure
-        With every option set.
-    alignment : Alignment
-        Policies for grades, ties and scores.
-    threads : int
-        Number of threads; 0 uses all cores.
-
-    Examples
-    --------
-    >>> from idealrank.measures.counts import NumRet
-    >>> measure_lists(Lists.from_arrays([1, 0], [2, 1]), [NumRet()], Alignment()).values
-    array([[2.]])
-    """
+    """Values of every measure for lists held as arrays."""
     depths = [measure.hits_needed(lists=True) for measure in measures]
     depth = 0 if 0 in depths else max(depths)
 
@@ -254,13 +156,6 @@ def _out_of_range(measure: Measure, result: PerQuery) -> int:
 
 
 def outside_bounds(measure: Measure, values: FloatArray) -> BoolArray:
-    """Return which values are beyond the bounds of a measure, by more than rounding.
-
-    Examples
-    --------
-    >>> from idealrank.measures.binary import AP
-    >>> outside_bounds(AP(), np.array([0.5, 1 + 1e-15, 1.5])).tolist()
-    [False, False, True]
-    """
+    """Return which values are beyond the bounds of a measure, by more than rounding."""
     low, high = measure.bounds
     return np.asarray((values < low - 1e-12) | (values > high + 1e-12))

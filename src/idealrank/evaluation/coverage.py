@@ -326,25 +326,15 @@ _SAMPLED = 20_000  # rows
 
 
 def look_like_scores(grades: FloatArray) -> bool:
-    """Return whether most grades are fractions, and many of them differ, as scores do.
-
-    Examples
-    --------
-    >>> look_like_scores(np.array([0.1, 0.25, 0.31, 0.7, 0.9])), look_like_scores(np.array([0, 1, 1, 0.5, 2]))
-    (True, False)
-    """
+    """Return whether most grades are fractions, and many of them differ, as scores do."""
     sample = grades[:_SAMPLED]
     fractions = sample[sample != np.floor(sample)]
     return bool(2 * fractions.size > sample.size and np.unique(fractions).size >= _MANY_FRACTIONS)
 
 
 def look_like_grades(scores: FloatArray, offsets: IntArray) -> bool:
-    """Return whether all scores are few small whole numbers, equal within some query, as grades are.
-
-    Examples
-    --------
-    >>> look_like_grades(np.array([2.0, 0, 0]), np.array([0, 3])), look_like_grades(np.array([3.0, 2, 1]), np.array([0, 3]))
-    (True, False)
+    """Return whether all scores are few small whole numbers, equal within some query, as grades
+    are.
     """
     sample = scores[:_SAMPLED]
     if not sample.size or not np.all(np.isfinite(sample) & (sample == np.floor(sample)) & (np.abs(sample) <= _HIGHEST_GRADE)):
@@ -355,13 +345,8 @@ def look_like_grades(scores: FloatArray, offsets: IntArray) -> bool:
 
 
 def look_swapped(qrels: Judgments, run: Run) -> bool:
-    """Return whether judgments and run were given in the wrong order; lines of TREC text differ and are refused before.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> look_swapped(ir.Qrels({"q": {"a": 1}}), Run({"q": ["a"]}))
-    False
+    """Return whether judgments and run were given in the wrong order; lines of TREC text differ and
+    are refused before.
     """
     table: Any = run.source
     first = None
@@ -373,13 +358,8 @@ def look_swapped(qrels: Judgments, run: Run) -> bool:
 
 
 def warn_of_coverage(convention: Convention, coverage: Coverage, doubtful_comments: int, name: str) -> None:
-    """Warn of doubtful comment lines, of grades that were cut, and of values outside the bounds of their measure.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR")
-    >>> warn_of_coverage(one.convention, one.coverage, 0, one.name)
+    """Warn of doubtful comment lines, of grades that were cut, and of values outside the bounds of
+    their measure.
     """
     if doubtful_comments:
         warn(f"run {name!r}: {doubtful_comments} comment lines would be results without '#'; they are ignored")
@@ -393,14 +373,8 @@ def warn_of_coverage(convention: Convention, coverage: Coverage, doubtful_commen
 
 
 def beyond_bounds(convention: Convention, coverage: Coverage, name: str) -> str:
-    """Describe values outside the bounds of their measure; empty if none are, or the convention makes them.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR")
-    >>> beyond_bounds(one.convention, one.coverage, one.name)
-    ''
+    """Describe values outside the bounds of their measure; empty if none are, or the convention
+    makes them.
     """
     expected = convention.alignment.negative in ("kept", "padding") or convention.alignment.duplicates == "twice"
     if expected or not coverage.out_of_range:
@@ -412,12 +386,7 @@ def beyond_bounds(convention: Convention, coverage: Coverage, name: str) -> str:
 
 
 def warn_of_threshold(measures: Sequence[Measure], grades: AnyArray, name: str) -> None:
-    """Warn of grades between 0 and 1, which a threshold of 1 excludes.
-
-    Examples
-    --------
-    >>> warn_of_threshold([], np.array([0.5]), "the labels")
-    """
+    """Warn of grades between 0 and 1, which a threshold of 1 excludes."""
     unset = any(isinstance(measure, BinaryMeasure) and measure.rel is None for measure in measures)
     best = float(grades.max()) if unset and grades.size else 0.0
     if 0 < best < 1:
@@ -428,58 +397,22 @@ def warn_of_threshold(measures: Sequence[Measure], grades: AnyArray, name: str) 
 
 
 def no_common_query_words(judged: int) -> str:
-    """Say that a run answers none of the judged queries.
-
-    Examples
-    --------
-    >>> no_common_query_words(4)
-    '4 judged queries, and the run answers none of them'
-    """
+    """Say that a run answers none of the judged queries."""
     return "1 judged query, and the run does not answer it" if judged == 1 else f"{judged} judged queries, and the run answers none of them"
 
 
 def no_judged_document_words(queries: int, answered: int) -> str:
-    """Say that so many of the answered queries list no judged document.
-
-    Examples
-    --------
-    >>> no_judged_document_words(1, 3)
-    '1 of 3 answered queries list no judged document'
-    """
+    """Say that so many of the answered queries list no judged document."""
     return f"{queries} of {answered} answered queries list no judged document"
 
 
 def without_relevant_words(queries: int, judged: int) -> str:
-    """Say that so many of the judged queries have no grade above 0.
-
-    Examples
-    --------
-    >>> without_relevant_words(1, 4)
-    '1 of 4 queries have no grade above 0; their NDCG is 0, 1 or left out, by convention'
-    """
+    """Say that so many of the judged queries have no grade above 0."""
     return f"{queries} of {judged} queries have no grade above 0; their NDCG is 0, 1 or left out, by convention"
 
 
 class Tally:
-    """Counts of an alignment, added up stretch by stretch.
-
-    Parameters
-    ----------
-    cutoff : int
-        Depth for the share of unjudged documents; 0 for whole lists.
-    measures : sequence of Measure
-        Measures with every option set, whose own thresholds are counted.
-
-    Examples
-    --------
-    >>> from idealrank.data.lists import Lists, judge_lists
-    >>> from idealrank.data.alignment import Alignment
-    >>> judged = judge_lists(Lists.from_arrays([1, 0], [2, 1]), Alignment())
-    >>> tally = Tally(10)
-    >>> tally.add(judged, out_of_range=0)
-    >>> tally.coverage(judged.scope).considered
-    2
-    """
+    """Counts of an alignment, added up stretch by stretch."""
 
     def __init__(self, cutoff: int, measures: Sequence[Measure] = ()) -> None:
         self._cutoff = cutoff
@@ -531,7 +464,9 @@ class Tally:
         self._counts["relevant"] += int(np.count_nonzero(judged.ideal.grade > 0))
 
     def coverage(self, scope: Scope, scored: Sequence[int] = ()) -> Coverage:
-        """The counts, with the counts of the whole collection, and how many queries each measure scores."""
+        """The counts, with the counts of the whole collection, and how many queries each measure
+        scores.
+        """
         names = (
             "scored", "no_relevant", "unjudged", "considered", "judged", "tied_queries", "tied_documents", "duplicates", "out_of_range",
         )  # fmt: skip
@@ -575,7 +510,9 @@ def _best_grades(judged: Judged) -> AnyArray:
 
 
 def _are_relevant(measure: Measure, grades: FloatArray) -> BoolArray:
-    """Return whether a document of each grade is relevant to the measure; above 0 where it has no gains."""
+    """Return whether a document of each grade is relevant to the measure; above 0 where it has no
+    gains.
+    """
     worth = measure.worth(grades)
     return np.asarray((grades if worth is None else worth) > 0)
 
@@ -594,7 +531,9 @@ def _ends_of_grades(judged: Judged) -> tuple[FloatArray, FloatArray]:
 
 
 def _n_comparable(measure: Measure, lowest: FloatArray, highest: FloatArray) -> int:
-    """Queries whose judged documents are not all worth the same to the measure; gains rise with the grade."""
+    """Queries whose judged documents are not all worth the same to the measure; gains rise with the
+    grade.
+    """
     worth = measure.worth(lowest), measure.worth(highest)
     if worth[0] is None or worth[1] is None:
         return int(np.count_nonzero(lowest < highest))

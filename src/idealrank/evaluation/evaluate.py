@@ -56,40 +56,20 @@ class InputRecord(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """Provenance of the numbers.
+    """Provenance of the numbers."""
 
-    Attributes
-    ----------
-    version : str
-        Version of idealrank.
-    convention : Convention
-        The one asked for; for arrays with ties by document id replaced by the expected value.
-    measures : tuple of str
-        Texts with every option resolved.
-    inputs : tuple
-        The files, with path, size, modification time, and SHA-256 computed on request.
-    max_documents : int or None
-        How many documents of each query were looked at.
-    judgments : str or None
-        Fingerprint of the judgments' content, 32 hexadecimal digits: of every (query, document, grade), of arrays the labels of each
-        query. None where it is not known.
-    labels : Labels or None
-        Kind of the labels, declared or found; None where it is not known or has no meaning, as for preferences.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> provenance = ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["P@5"]).provenance
-    >>> provenance.convention.name, provenance.judgments == ir.Qrels({"q": {"a": 1}}).fingerprint
-    ('standard', True)
-    """
-
-    version: str
+    version: str  # Version of idealrank
+    # The one asked for; for arrays with ties by document id replaced by the expected value
     convention: Convention
-    measures: tuple[str, ...]
+    measures: tuple[str, ...]  # Texts with every option resolved
+    # The files, with path, size, modification time, and SHA-256 computed on request
     inputs: tuple[InputRecord, ...] = ()
-    max_documents: int | None = None
+    max_documents: int | None = None  # How many documents of each query were looked at
+    # Fingerprint of the judgments' content, 32 hexadecimal digits: of every (query, document,
+    # grade), of arrays the labels of each query
     judgments: str | None = None
+    # Kind of the labels, declared or found; None where it is not known or has no meaning, as for
+    # preferences
     labels: Labels | None = None
 
 
@@ -393,40 +373,7 @@ def evaluate(
     progress: _kernel.Progress | None = None,
     inputs: Sequence[InputRecord] = (),
 ) -> Evaluation:
-    """Evaluate a run against judgments.
-
-    Parameters
-    ----------
-    qrels : Qrels, PreferenceQrels or AssessorQrels
-        What was judged. With preferences ties by document id are in rising order, as in trec_eval.
-    run : Run
-        What was returned.
-    measures : measure or iterable of them
-        Measures or texts.
-    convention : Convention or str
-        Convention of alignment and measure.
-    max_documents : int, optional
-        Look at that many documents of each query only, as if the run held no more; ideals stay as they are (trec_eval's ``-M``).
-    keep_unjudged : bool
-        Keep the hits and the unjudged documents, so that `compare` and `gate` can say if there are too few judgments; not together with
-        `max_documents`.
-    keep_for : iterable of Measure
-        Keep the hits as deep as these need them, too, for `Evaluation.further`.
-    keep_top : int
-        Keep the first documents of every list down to this rank, and the hits of whole lists; for `Qrels` without `max_documents`.
-    threads : int
-        Number of threads; 0 uses all cores. Values do not depend on it.
-    progress : Progress, optional
-        Counts bytes of the run.
-    inputs : sequence
-        Records of the files for the provenance.
-
-    Examples
-    --------
-    >>> from idealrank.data.qrels import Qrels
-    >>> evaluate(Qrels({"q": {"a": 1}}), Run({"q": ["a"]}), "nDCG@10").mean()["nDCG@10"]
-    1.0
-    """
+    """Evaluate a run against judgments."""
     asked, convention = parse_measures(measures), Convention.of(convention)
     for measure in asked:
         measure.check_tables(tables_of(qrels))
@@ -469,14 +416,7 @@ def evaluate(
 
 
 def deepest_rank(measures: Iterable[Measure]) -> int:
-    """Return the deepest rank that some measure looks at; 0 for whole lists.
-
-    Examples
-    --------
-    >>> from idealrank.measures.dcg import NDCG
-    >>> deepest_rank([NDCG(cutoff=5), NDCG(cutoff=10)]), deepest_rank([NDCG(cutoff=5), NDCG()])
-    (10, 0)
-    """
+    """Return the deepest rank that some measure looks at; 0 for whole lists."""
     depths = [measure.hits_needed() for measure in measures]
     return 0 if 0 in depths else max(depths)
 
@@ -484,14 +424,8 @@ def deepest_rank(measures: Iterable[Measure]) -> int:
 def depth_of_hits(measures: Iterable[Measure], labels: Labels | None) -> int:
     """Return the rank down to which hits are read; 0 for whole lists.
 
-    Whether positive-only labels come from one run shows beyond the cutoff, and must not depend on which
-    measures are chosen.
-
-    Examples
-    --------
-    >>> from idealrank.measures.dcg import NDCG
-    >>> depth_of_hits([NDCG(cutoff=5)], Labels(kind="pooled")), depth_of_hits([NDCG(cutoff=5)], Labels(kind="positive-only"))
-    (5, 100)
+    Whether positive-only labels come from one run shows beyond the cutoff, and must not depend on
+    which measures are chosen.
     """
     depth = deepest_rank(measures)
     if labels is None or labels.kind != "positive-only":
@@ -500,25 +434,8 @@ def depth_of_hits(measures: Iterable[Measure], labels: Labels | None) -> int:
 
 
 def unjudged_depth(measures: Iterable[Measure], run: Run) -> int:
-    """Deepest rank at which some measure can say what an unjudged document would add; whole lists of long runs are not looked at.
-
-    Parameters
-    ----------
-    measures : iterable of Measure
-        With every option set. Text, geometric means and measures of judged documents alone need none.
-    run : Run
-        Its size decides about measures without a cutoff: up to 64 MiB of text, or two million documents.
-
-    Returns
-    -------
-    int
-        0 for none.
-
-    Examples
-    --------
-    >>> from idealrank.measures.dcg import NDCG
-    >>> unjudged_depth([NDCG(cutoff=10)], Run({"q": ["a"]}))
-    10
+    """Deepest rank at which some measure can say what an unjudged document would add; whole lists
+    of long runs are not looked at.
     """
     source = run.source
     short = source.nbytes <= _SHORT_TEXT if isinstance(source, _kernel.Text) else source.n_rows <= _SHORT_ROWS
@@ -541,12 +458,8 @@ def evaluate_lists(
     threads: int = 0,
     name: str = "run",
 ) -> Evaluation:
-    """Evaluate labels and scores held as arrays; ties by document id become the expected value, for arrays have no ids.
-
-    Examples
-    --------
-    >>> evaluate_lists(Lists.from_arrays([0, 1], [0.2, 0.1]), "RR").mean()["RR"]
-    0.5
+    """Evaluate labels and scores held as arrays; ties by document id become the expected value, for
+    arrays have no ids.
     """
     asked, convention = parse_measures(measures), array_convention(convention)
     for measure in asked:
@@ -591,20 +504,7 @@ def _evaluation(
 
 
 def compatible(evaluations: Sequence[Evaluation]) -> Mapping[str, Evaluation]:
-    """Evaluations by run name, refused when they do not share one convention.
-
-    Raises
-    ------
-    IncompatibleError
-        Their conventions differ.
-
-    Examples
-    --------
-    >>> from idealrank.data.qrels import Qrels
-    >>> one = evaluate(Qrels({"q": {"a": 1}}), Run({"q": ["a"]}, name="one"), "AP")
-    >>> list(compatible([one]))
-    ['one']
-    """
+    """Evaluations by run name, refused when they do not share one convention."""
     fingerprints = {evaluation.convention.fingerprint for evaluation in evaluations}
     if len(fingerprints) > 1:
         names = ", ".join(str(evaluation.convention) for evaluation in evaluations)

@@ -92,14 +92,7 @@ class JudgedHits:
 
 
 def hit_depth(measures: Iterable[Measure], convention: "Convention | str" = "standard") -> int:
-    """Return the useful depth of hits: the deepest cutoff, at most rank 100.
-
-    Examples
-    --------
-    >>> from idealrank.measures.parse import parse_measures
-    >>> hit_depth(parse_measures(["nDCG@10", "P@5"])), hit_depth(parse_measures("AP"))
-    (10, 100)
-    """
+    """Return the useful depth of hits: the deepest cutoff, at most rank 100."""
     under = Convention.of(convention)
     depths = [measure.under(under).hits_needed() for measure in measures]
     return DEEPEST if 0 in depths else min(DEEPEST, max(depths, default=DEEPEST))
@@ -114,50 +107,14 @@ def judged_hits(
     max_documents: int | None = None,
     threads: int = 0,
 ) -> JudgedHits:
-    """Return the judged documents that a run returned, with their ranks.
-
-    Parameters
-    ----------
-    qrels : Qrels, PreferenceQrels or AssessorQrels
-        What was judged.
-    run : Run
-        What was returned.
-    convention : Convention or str
-        How they are joined.
-    depth : int
-        The deepest rank looked at, from 1; `hit_depth` gives the one of some measures.
-    max_documents : int, optional
-        As for `evaluate`.
-    threads : int
-        Number of threads; 0 uses all cores.
-
-    Examples
-    --------
-    >>> from idealrank.data.qrels import Qrels
-    >>> judged_hits(Qrels({"q": {"a": 2, "b": 1}}), Run({"q": {"a": 1.0, "b": 1.0}})).tie_last
-    array([2, 2])
-    """
+    """Return the judged documents that a run returned, with their ranks."""
     alignment = Convention.of(convention).alignment
     alignment = Convention.of(convention, ties=ties_for(qrels, alignment.ties)).alignment
     return hits_of(join(qrels, run, alignment, depth=depth, max_documents=max_documents, threads=threads), depth)
 
 
 def hits_of(judged: Judged, depth: int = DEEPEST) -> JudgedHits:
-    """The table of an alignment that stands, as an evaluation may keep it.
-
-    Parameters
-    ----------
-    judged : Judged
-        Of a run with document ids; with hits down to `depth`.
-    depth : int
-        As for `judged_hits`.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> hits_of(ir.evaluate({"q": {"a": 2}}, {"q": ["x", "a"]}, "RR", keep_unjudged=True).judged).documents
-    ['a']
-    """
+    """The table of an alignment that stands, as an evaluation may keep it."""
     found = judged.hits
     first = found.rank if found.tie_first is None else found.tie_first
     last = found.rank if found.tie_last is None else found.tie_last

@@ -27,24 +27,7 @@ _LIKED = 0.8  # of the highest rating: 4 of 5, 8 of 10
 
 
 def unreadable(measure: Measure, labels: Labels | None, coverage: Coverage) -> str:
-    """Reason why the values of a measure say nothing under these labels; empty if they do.
-
-    Parameters
-    ----------
-    measure : Measure
-        As it was requested.
-    labels : Labels or None
-        Kind of the labels; None if unknown.
-    coverage : Coverage
-        Its counts of this measure decide where it has them, such as AUC(rel=4) under ratings.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run = ir.evaluate({"q": {"a": 3, "b": 5}}, {"q": ["a"]}, "AUC(rel=4)")
-    >>> unreadable(run.measures[0], run.provenance.labels, run.coverage)
-    ''
-    """
+    """Reason why the values of a measure say nothing under these labels; empty if they do."""
     if labels is None or labels.kind != "positive-only" or not measure.compares_judged:
         return ""
     counts = coverage.by_measure.get(str(measure))
@@ -56,13 +39,8 @@ def unreadable(measure: Measure, labels: Labels | None, coverage: Coverage) -> s
 
 
 def warn_of_labels(measures: Sequence[Measure], labels: Labels | None, coverage: Coverage) -> None:
-    """Warn of the measures that cannot be read under these labels, companions of others left out.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run = ir.evaluate({"q": {"a": 1, "b": 0}}, {"q": ["a"]}, "Bpref")
-    >>> warn_of_labels(run.measures, run.provenance.labels, run.coverage)
+    """Warn of the measures that cannot be read under these labels, companions of others left
+    out.
     """
     concerned = [measure for measure in measures if unreadable(measure, labels, coverage) and not _is_companion(measure, measures)]
     if concerned:
@@ -70,14 +48,7 @@ def warn_of_labels(measures: Sequence[Measure], labels: Labels | None, coverage:
 
 
 def way_out(measures: Sequence[Measure]) -> str:
-    """Name measures that count documents without a label as not relevant, one in place of each.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> way_out([ir.AUC(), ir.Bpref()])
-    'Accuracy, AP count documents without a label as not relevant'
-    """
+    """Name measures that count documents without a label as not relevant, one in place of each."""
     others = list(dict.fromkeys(map(_in_place_of, measures)))
     verb = "counts" if len(others) == 1 else "count"
     return f"{', '.join(others)} {verb} documents without a label as not relevant"
@@ -90,7 +61,9 @@ def _in_place_of(measure: Measure) -> str:
 
 
 def _is_companion(measure: Measure, measures: Sequence[Measure]) -> bool:
-    """Return whether a measure of judged documents was added beside another one, as `with_companions` does."""
+    """Return whether a measure of judged documents was added beside another one, as
+    `with_companions` does.
+    """
     if not measure.judged_only:
         return False
     beside = (
@@ -102,25 +75,14 @@ def _is_companion(measure: Measure, measures: Sequence[Measure]) -> bool:
 
 
 def warn_of_ratings(measures: Sequence[Measure], labels: Labels | None, grades: FloatArray) -> None:
-    """Warn of what `every_rating_counts` describes.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> warn_of_ratings([ir.RR()], ir.Qrels({"q": {"a": 1}}).labels, np.array([1.0, 2.0]))
-    """
+    """Warn of what `every_rating_counts` describes."""
     if doubt := every_rating_counts(measures, labels, grades):
         warn(doubt)
 
 
 def every_rating_counts(measures: Sequence[Measure], labels: Labels | None, grades: FloatArray) -> str:
-    """Describe ratings, the lowest of which count as relevant for a binary measure without a threshold; empty without them.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> every_rating_counts([ir.RR()], ir.Qrels({"q": {"a": 1}}).labels, np.array([1.0, 2.0]))
-    ''
+    """Describe ratings, the lowest of which count as relevant for a binary measure without a
+    threshold; empty without them.
     """
     if labels is None or labels.kind != "positive-only":
         return ""
@@ -134,12 +96,8 @@ def every_rating_counts(measures: Sequence[Measure], labels: Labels | None, grad
 
 
 def look_like_ratings(grades: FloatArray) -> bool:
-    """Return whether grades are steps of a scale up to 5 or 10, whole or half, and many of its steps occur.
-
-    Examples
-    --------
-    >>> look_like_ratings(np.array([1.0, 2, 3, 5])), look_like_ratings(np.array([0.0, 1, 2, 3]))
-    (True, False)
+    """Return whether grades are steps of a scale up to 5 or 10, whole or half, and many of its
+    steps occur.
     """
     if not grades.size or grades.min() <= 0 or float(grades.max()) not in _TOPS:
         return False

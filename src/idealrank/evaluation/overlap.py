@@ -34,12 +34,8 @@ _DEEPEST = 100  # of RBO with p = 0.9: the ranks below have 0.003 % of its weigh
 
 
 class PairMeans(Means):
-    """Mean of each measure of two runs by its text; also found by the measure itself or any of its spellings.
-
-    Examples
-    --------
-    >>> overlap(Run({"q": ["a", "b"]}), Run({"q": ["a", "b"]}), "tau").mean()["kendalltau"]
-    1.0
+    """Mean of each measure of two runs by its text; also found by the measure itself or any of its
+    spellings.
     """
 
     @staticmethod
@@ -235,24 +231,7 @@ class OverlapMatrix:
 
 
 def measures_beside(measures: Iterable[Measure]) -> tuple[Measure, ...]:
-    """Choose measures of ranking similarity that suit the measures of a comparison.
-
-    Parameters
-    ----------
-    measures : iterable of Measure
-        Of one run. Their cutoffs are the depths looked at; 10 for those without.
-
-    Returns
-    -------
-    tuple of Measure
-        ``Same``, in order and in any, and ``overlap`` at each depth; then ``RBO(p=0.9)@100``.
-
-    Examples
-    --------
-    >>> from idealrank.measures.parse import parse_measures
-    >>> [str(measure) for measure in measures_beside(parse_measures(["nDCG@10", "AP"]))]
-    ['Same@10', 'Same(order=any)@10', 'overlap@10', 'RBO(p=0.9)@100']
-    """
+    """Choose measures of ranking similarity that suit the measures of a comparison."""
     depths = dict.fromkeys(measure.cutoff or _DEPTH for measure in measures)
     texts = [f"{text}@{depth}" for depth in depths for text in ("Same", "Same(order=any)", "overlap")]
     return parse_pair_measures([*texts, f"RBO(p=0.9)@{_DEEPEST}"])
@@ -270,31 +249,7 @@ def overlap(
     progress: _kernel.Progress | None = None,
     inputs: Sequence[InputRecord] = (),
 ) -> Overlap:
-    """Compare two runs, query by query.
-
-    Parameters
-    ----------
-    run_a, run_b : Run
-        Names of the runs.
-    measures : measure or iterable of them
-        Measures of two runs, or their texts.
-    ties, duplicates, depth, threads, progress
-        See `idealrank.data.run_pairs.join`.
-    inputs : sequence
-        Records of the files.
-
-    Raises
-    ------
-    InputError
-        No query is in both runs.
-    OptionError
-        A measure or an option is unknown, or not offered for these data.
-
-    Examples
-    --------
-    >>> overlap(Run({"q": ["a", "b"]}), Run({"q": ["a", "c"]}), "overlap@2").mean()["overlap@2"]
-    0.5
-    """
+    """Compare two runs, query by query."""
     pairs = join(run_a, run_b, ties=ties, duplicates=duplicates, depth=depth, threads=threads, progress=progress)
     found = _measured(
         pairs=pairs,
@@ -311,34 +266,8 @@ def overlap(
 def overlap_of_top(
     run_a: Run, run_b: Run, top_a: Top, top_b: Top, measures: Iterable[Measure], *, ties: str, duplicates: str, depth: int, threads: int = 0
 ) -> Overlap:
-    """Compare two runs by the first documents that their alignments kept, without reading or ranking them again, and without warnings.
-
-    Parameters
-    ----------
-    run_a, run_b : Run
-        Names of the runs.
-    top_a, top_b : Top
-        First documents of their lists.
-    measures : iterable of Measure
-        Measures of two runs that look no deeper than `depth`.
-    ties, duplicates : str
-        The policies of both alignments.
-    depth, threads
-        See `idealrank.data.run_pairs.join_top`.
-
-    Raises
-    ------
-    InputError
-        No query is in both runs.
-
-    Examples
-    --------
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.evaluation.evaluate import evaluate
-    >>> runs = Run({"q": ["a", "b"]}), Run({"q": ["a", "c"]})
-    >>> tops = [evaluate(Qrels({"q": {"a": 1}}), run, "RR", keep_top=2).judged.top for run in runs]
-    >>> overlap_of_top(*runs, *tops, parse_pair_measures("overlap@2"), ties="docid", duplicates="error", depth=2).mean()["overlap@2"]
-    0.5
+    """Compare two runs by the first documents that their alignments kept, without reading or
+    ranking them again, and without warnings.
     """
     pairs = join_top(top_a, top_b, ties=ties, depth=depth, threads=threads)
     return _measured(
@@ -391,25 +320,7 @@ def overlap_matrix(
     tell: Callable[[int, int], None] | None = None,
     inputs: Sequence[InputRecord] = (),
 ) -> OverlapMatrix:
-    """Compare every two of several runs.
-
-    Parameters
-    ----------
-    runs : sequence of Run
-        Two or more runs.
-    names : sequence of str
-        A different name for each.
-    measures, ties, duplicates, threads, inputs
-        As for `overlap`.
-    tell : callable, optional
-        Progress callback, called with the number of finished pairs and the total.
-
-    Examples
-    --------
-    >>> runs = [Run({"q": ranking}) for ranking in (["x", "y"], ["x", "z"], ["z", "y"])]
-    >>> overlap_matrix(runs, ["a", "b", "c"], "overlap@1")["overlap@1"].tolist()
-    [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
-    """
+    """Compare every two of several runs."""
     asked = parse_pair_measures(measures)
     held = dict(zip(names, map(in_memory_where_distinct, runs), strict=True))  # each is compared with all others
     wanted = list(combinations_with_replacement(held, 2))

@@ -21,14 +21,7 @@ from idealrank.version import __version__
 
 
 def merged(one: Evaluation, other: Evaluation) -> Evaluation:
-    """Merge two parts; see `Evaluation.merge`.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> len(merged(*(ir.evaluate({q: {"a": 1}}, {q: ["a"]}, ["AP"]) for q in ("q1", "q2"))).queries)
-    2
-    """
+    """Merge two parts; see `Evaluation.merge`."""
     _refuse_other_ways(one, other)
     ours, theirs = one.provenance.judgments, other.provenance.judgments
     together = ours is not None and ours == theirs and one.coverage.queries_in_qrels == other.coverage.queries_in_qrels > 0
@@ -78,23 +71,10 @@ def _refuse_other_ways(one: Evaluation, other: Evaluation) -> None:
 def evaluate_part(
     qrels: Qrels, run: Run, measures: Sequence[Measure], convention: Convention, *, max_documents: int | None = None, threads: int = 1
 ) -> Evaluation:
-    """Evaluate some queries of a collection, for `Evaluation.merge`: without warnings, and also where no query counts.
+    """Evaluate some queries of a collection, for `Evaluation.merge`: without warnings, and also
+    where no query counts.
 
     `warn_of_whole` says of the merged evaluation what `evaluate` says.
-
-    Parameters
-    ----------
-    qrels, run : Qrels, Run
-        All judgments and results of these queries.
-    measures, convention, max_documents, threads
-        As for `evaluate`.
-
-    Examples
-    --------
-    >>> from idealrank.measures.parse import parse_measures
-    >>> part = evaluate_part(Qrels({}), Run({"q": ["a"]}), parse_measures("AP"), Convention.of("standard"))
-    >>> len(part.queries), part.coverage.without_judgments
-    (0, 1)
     """
     resolved = tuple(measure.under(convention) for measure in measures)
     depth = depth_of_hits(resolved, qrels.labels)
@@ -125,18 +105,7 @@ def evaluate_part(
 
 
 def warn_of_whole(evaluation: Evaluation) -> None:
-    """Warn of what `evaluate` warns of, once all parts are merged.
-
-    Raises
-    ------
-    InputError
-        No query counts.
-
-    Examples
-    --------
-    >>> from idealrank.evaluation.evaluate import evaluate
-    >>> warn_of_whole(evaluate(Qrels({"q": {"a": 1}}), Run({"q": ["a"]}), "AP"))
-    """
+    """Warn of what `evaluate` warns of, once all parts are merged."""
     coverage, convention = evaluation.coverage, evaluation.convention
     if not len(evaluation.queries):
         raise InputError(

@@ -42,19 +42,7 @@ def switch_text(value: object) -> str:
 
 
 class Readings:
-    """Judgments under each policy for documents judged twice; read once where none is.
-
-    Parameters
-    ----------
-    source : Qrels, PreferenceQrels, AssessorQrels or callable
-        The judgments, or what reads them under a policy.
-
-    Examples
-    --------
-    >>> readings = Readings(Qrels({"q": {"a": 2, "b": 0}}))
-    >>> readings.under("error").n_judgments, readings.grades, readings.judged_twice
-    (2, [0.0, 2.0], False)
-    """
+    """Judgments under each policy for documents judged twice; read once where none is."""
 
     def __init__(self, source: JudgmentsSource) -> None:
         self._read = source if callable(source) else lambda _policy: source
@@ -86,27 +74,7 @@ class Readings:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sweep:
-    """Run with its judgments, or lists of labels and scores, under many conventions.
-
-    Parameters
-    ----------
-    align : callable
-        Gives the `Judged` of an alignment, down to a depth (0 for whole lists); raises what the alignment refuses.
-    grades : float64 array or None
-        Of all judgments as given; None where they are not plain grades: then it is not known which cases occur.
-    judged_twice : bool
-        Whether the judgments list a document twice.
-    lists : Lists or None
-        The lists, where they are arrays.
-    threads : int
-        0 for one a core.
-
-    Examples
-    --------
-    >>> sweep = Sweep.of_run(Readings(Qrels({"q": {"a": 1}})), Run({"q": ["b", "a"]}))
-    >>> sweep.settled({**vars(Alignment(ties="worst")), "rounding": "none"})["ties"]
-    'docid'
-    """
+    """Run with its judgments, or lists of labels and scores, under many conventions."""
 
     align: Callable[[Alignment, int], Judged]
     grades: FloatArray | None
@@ -151,12 +119,8 @@ class Sweep:
         return dict(switches) if self.occurs is None else settled(switches, self.occurs)
 
     def measured(self, alignment: Alignment, measures: Sequence[Measure]) -> tuple[Sequence[str], Measured]:
-        """The queries that count under an alignment, and the values of measures with every option set.
-
-        Raises
-        ------
-        InputError, OptionError
-            No query counts, or the alignment or a measure refuses the data.
+        """The queries that count under an alignment, and the values of measures with every option
+        set.
         """
         if self.lists is not None:
             return self.lists.queries, measure_lists(self.lists, measures, alignment, threads=self.threads)

@@ -19,33 +19,14 @@ _LEAST_CHANCE = 1e-12  # its inverse is a weight
 
 @dataclass(frozen=True)
 class RoundMeasures:
-    """Measures of scores in one round of training.
+    """Measures of scores in one round of training."""
 
-    Attributes
-    ----------
-    measures : tuple of Measure
-        Measures, by whose texts values are reported.
-    convention : Convention
-        Convention of the values, as in `evaluate`.
-
-    Examples
-    --------
-    >>> RoundMeasures.of("RR").values([0, 1], [0.9, 0.1], [2])
-    [('RR', 0.5, True)]
-    """
-
-    measures: tuple[Measure, ...]
-    convention: Convention
+    measures: tuple[Measure, ...]  # Measures, by whose texts values are reported
+    convention: Convention  # Convention of the values, as in `evaluate`
 
     @classmethod
     def of_one(cls, measure: MeasureLike, convention: "str | Convention", library: str) -> "tuple[RoundMeasures, Measure]":
-        """Parse the one measure that a library takes, and the convention.
-
-        Raises
-        ------
-        OptionError
-            As for `of`, or there are several measures.
-        """
+        """Parse the one measure that a library takes, and the convention."""
         found = cls.of(measure, convention)
         if len(found.measures) != 1:
             raise OptionError(f"measure: found {len(found.measures)}, expected one, as {library} takes one function")
@@ -53,13 +34,7 @@ class RoundMeasures:
 
     @classmethod
     def of(cls, measures: "MeasureLike | Iterable[MeasureLike]", convention: "str | Convention" = "standard") -> "RoundMeasures":
-        """Parse measures and the convention.
-
-        Raises
-        ------
-        OptionError
-            A measure or the convention is unknown, or a measure has no better direction.
-        """
+        """Parse measures and the convention."""
         parsed = tuple(parse_measures(measures))
         for measure in parsed:
             if not measure.direction:
@@ -67,9 +42,8 @@ class RoundMeasures:
         return cls(parsed, Convention.of(convention))
 
     def values(self, labels: Any, scores: Any, group: Any = None, *, qid: Any = None) -> list[tuple[str, float, bool]]:
-        """For each measure its text, its mean over the queries, and whether a higher value is better.
-
-        The mean has the bits of ``evaluate(labels, scores, measures, convention, group=group, qid=qid).mean()``.
+        """For each measure its text, its mean over the queries, and whether a higher value is
+        better.
         """
         means = evaluate(labels, scores, self.measures, self.convention, group=group, qid=qid).mean()
         return [(str(measure), float(means[str(measure)]), measure.direction > 0) for measure in self.measures]
@@ -77,13 +51,7 @@ class RoundMeasures:
 
 @dataclass(eq=False)
 class RoundGradients:
-    """Gradients of one objective, with the lists of the last data set kept ready.
-
-    Examples
-    --------
-    >>> RoundGradients(LambdaObjective()).gradients("data", [1, 0], [2], [0.0, 0.0])[1].shape
-    (2,)
-    """
+    """Gradients of one objective, with the lists of the last data set kept ready."""
 
     objective: LambdaObjective | UnbiasedObjective
     rows: dict[str, Any] = field(default_factory=dict)
@@ -91,22 +59,7 @@ class RoundGradients:
 
     @classmethod
     def of(cls, options: dict[str, Any]) -> "RoundGradients":
-        """Read the options of an objective, with the propensities of clicks among them.
-
-        Parameters
-        ----------
-        options : dict
-            Of `LambdaObjective`; and of the rows of the training set, whose labels are clicks: ``propensity``, the probability that users
-            looked at each, ``unclicked_propensity``, the same for rows without a click, or ``positions``, the rank at which each was
-            shown, with ``regularisation`` and ``bias`` of `UnbiasedObjective`.
-
-        Raises
-        ------
-        OptionError
-            An option is unknown or out of its range, or propensities are given beside positions.
-        InputError
-            Propensities or positions are no numbers.
-        """
+        """Read the options of an objective, with the propensities of clicks among them."""
         given = dict(options)
         known_names = [*(one.name for one in fields(LambdaObjective)), *_OF_CLICKS]
         for name in given:
@@ -140,7 +93,9 @@ class RoundGradients:
         return self.objective.prepare(labels, group, **self.rows)
 
     def gradients(self, owner: Any, labels: Any, group: Any, scores: Any, weights: Any = None) -> Any:
-        """First and second derivatives of every row; `owner` is the object to which labels and group belong."""
+        """First and second derivatives of every row; `owner` is the object to which labels and
+        group belong.
+        """
         if self._kept is None or self._kept[0]() is not owner:
             try:
                 kept = ref(owner)

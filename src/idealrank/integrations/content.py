@@ -72,13 +72,8 @@ Columns: TypeAlias = Mapping[str, Sequence[Any]]
 
 
 def columns_of(evaluations: Sequence[Evaluation]) -> Columns:
-    """Columns ``run``, ``query`` and one a measure; None where a query does not count or has no value.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> columns_of([ir.evaluate({"q1": {"x": 1}, "q2": {"y": 1}}, {"q1": ["y", "x"]}, "RR")])
-    {'run': ['run', 'run'], 'query': ['q1', 'q2'], 'RR': [0.5, 0.0]}
+    """Columns ``run``, ``query`` and one a measure; None where a query does not count or has no
+    value.
     """
     if not evaluations:
         return {}
@@ -104,13 +99,7 @@ def _values(evaluation: Evaluation, text: str) -> Sequence[Any]:
 
 
 def parquet(columns: Columns) -> bytes | None:
-    """The table as a Parquet file; None where pyarrow is not installed.
-
-    Examples
-    --------
-    >>> parquet({"query": ["q1"], "RR": [0.5]})[:4]
-    b'PAR1'
-    """
+    """The table as a Parquet file; None where pyarrow is not installed."""
     try:
         pyarrow, files = (load_extra(module, "a table of queries", "arrow") for module in ("pyarrow", "pyarrow.parquet"))
     except MissingExtraError:
@@ -127,60 +116,18 @@ _MOST_PAIRS = 20  # of more runs than that gives, the means are numbers of the t
 
 @dataclass(frozen=True, kw_only=True)
 class Content:
-    """Everything that is logged of one result.
+    """Everything that is logged of one result."""
 
-    Attributes
-    ----------
-    metrics : mapping of str to float
-        Finite numbers by names that every tracker takes.
-    settings : mapping of str to str
-        How the numbers were made: convention, version, test.
-    words : mapping of str to str
-        What changes from result to result: names, verdicts, the way back from names to measures.
-    files : mapping of str to (str or bytes)
-        By name.
-    columns : mapping of str to sequence
-        The per-query table; empty where there is none.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> found = content_of(ir.evaluate({"q": {"x": 1}}, {"q": ["y", "x"]}, "RR"))
-    >>> found.metrics["RR"], found.settings["convention"], sorted(found.files)[:2]
-    (0.5, 'standard', ['evaluation.json', 'per_query.csv'])
-    """
-
-    metrics: Mapping[str, float]
-    settings: Mapping[str, str]
+    metrics: Mapping[str, float]  # Finite numbers by names that every tracker takes
+    settings: Mapping[str, str]  # How the numbers were made: convention, version, test
+    # What changes from result to result: names, verdicts, the way back from names to measures
     words: Mapping[str, str]
-    files: Mapping[str, str | bytes]
-    columns: Columns = field(default_factory=dict)
+    files: Mapping[str, str | bytes]  # By name
+    columns: Columns = field(default_factory=dict)  # The per-query table; empty where there is none
 
 
 def content_of(result: Result, evaluations: Sequence[Evaluation] = (), page: str | None = None) -> Content:
-    """Numbers, settings, words and files of a result.
-
-    Parameters
-    ----------
-    result : Evaluation, Comparison or Gated
-        What is logged.
-    evaluations : sequence of Evaluation
-        Those behind a comparison or a gate.
-    page : str, optional
-        A report that was made already; an empty one for none. By default it is made here, where the evaluations are at hand.
-
-    Raises
-    ------
-    OptionError
-        The result is of another kind.
-
-    Examples
-    --------
-    >>> content_of(3)
-    Traceback (most recent call last):
-    ...
-    idealrank.errors.OptionError: found a result of type int, expected an Evaluation, a Comparison or a Gated
-    """
+    """Numbers, settings, words and files of a result."""
     if isinstance(result, Evaluation):
         found = _of_evaluation(result)
     elif isinstance(result, Comparison):

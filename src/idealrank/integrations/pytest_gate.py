@@ -28,49 +28,18 @@ _NO_BASELINE = f'baseline: found none, expected ranking_gate(qrels, run, baselin
 
 @dataclass(frozen=True, kw_only=True)
 class GateAnswer:
-    """Answer of a gate to a test.
+    """Answer of a gate to a test."""
 
-    Attributes
-    ----------
-    gated : Gated or None
-        The whole of it; None where the gate could not be asked.
-    said : tuple of str
-        Lines for the summary of the session.
-    failure : str
-        Why the test fails; empty where it does not.
-    skipped : str
-        Why the test is skipped; empty where it is not.
-    """
-
-    gated: Gated | None = None
-    said: tuple[str, ...]
-    failure: str = ""
-    skipped: str = ""
+    gated: Gated | None = None  # The whole of it; None where the gate could not be asked
+    said: tuple[str, ...]  # Lines for the summary of the session
+    failure: str = ""  # Why the test fails; empty where it does not
+    skipped: str = ""  # Why the test is skipped; empty where it is not
 
 
 def ask(
     qrels: Any, run: Any, baseline: Any, options: Mapping[str, Any], *, root: Path, update: bool = False, judge_qrels: Any = None
 ) -> GateAnswer:
-    """Hold a run to its baselines, or write it as the last of them.
-
-    Parameters
-    ----------
-    qrels, run, baseline
-        As the test gave them; None for the files that the policy names.
-    options : mapping
-        Measures, convention, contracts and the parts of the policy that the test gave.
-    root : Path
-        Where relative paths start, and the policy of the project is looked for.
-    update : bool
-        Whether to write.
-    judge_qrels
-        Grades of a judge, as the test gave them.
-
-    Examples
-    --------
-    >>> ask("nowhere.qrels", {"q": ["x"]}, "main.run", {}, root=Path.cwd()).failure
-    'ranking gate: nowhere.qrels: found no such file'
-    """
+    """Hold a run to its baselines, or write it as the last of them."""
     try:
         policy = find_policy(root)
         asked = _asked(baseline, options, root, policy)
@@ -121,7 +90,9 @@ def _paths(baseline: Any, root: Path) -> tuple[str, ...]:
 
 
 def _from_root(given: Any, root: Path) -> Any:
-    """Paths as they open from here; others as they are. Where pytest was started at its root, messages name files as they were typed."""
+    """Paths as they open from here; others as they are. Where pytest was started at its root,
+    messages name files as they were typed.
+    """
     if isinstance(given, list | tuple) and all(isinstance(one, str | PathLike) for one in given):
         return [_from_root(one, root) for one in given]
     if not isinstance(given, str | PathLike) or Path.cwd() == root:
@@ -187,7 +158,9 @@ def _held(work: GateJob) -> GateAnswer:
 
 
 def _written(work: GateJob) -> GateAnswer:
-    """The run becomes the last baseline, whatever the outcome: the option states that the change was reviewed."""
+    """The run becomes the last baseline, whatever the outcome: the option states that the change
+    was reviewed.
+    """
     held = work.hold_to_nothing()
     work.write_baseline(held)
     means = held.evaluations[0].mean()

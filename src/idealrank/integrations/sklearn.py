@@ -29,13 +29,7 @@ __all__ = ["QueryKFold", "QueryRanker", "query_scorer"]
 
 
 def column_of(table: Any, column: Column) -> AnyArray:
-    """Query ids in a column of an array or a dataframe.
-
-    Examples
-    --------
-    >>> column_of(np.array([[7, 0.5], [8, 0.1]]), 0)
-    array([7., 8.])
-    """
+    """Query ids in a column of an array or a dataframe."""
     names = _names_of(table, column)
     if names is not None:
         return np.asarray(table[names[column] if isinstance(column, int) else column])
@@ -44,13 +38,7 @@ def column_of(table: Any, column: Column) -> AnyArray:
 
 
 def without_column(table: Any, column: Column) -> Any:
-    """An array or a dataframe without the column of query ids.
-
-    Examples
-    --------
-    >>> without_column(np.array([[7, 0.5], [8, 0.1]]), 0).tolist()
-    [[0.5], [0.1]]
-    """
+    """An array or a dataframe without the column of query ids."""
     names = _names_of(table, column)
     if names is not None:
         name = names[column] if isinstance(column, int) else column

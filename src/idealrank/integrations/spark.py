@@ -283,7 +283,9 @@ def _session(tables: Iterable[Any], session: Any) -> Any:
 
 
 def _arrow(frame: Any) -> Any:
-    """Compute a dataframe, as an Arrow table on the driver; what `raise_error` says of its rows is an error of the input."""
+    """Compute a dataframe, as an Arrow table on the driver; what `raise_error` says of its rows is
+    an error of the input.
+    """
     try:
         return frame.toArrow()
     except load_extra("pyspark.errors", "evaluate_spark", "spark", "pyspark").PySparkException as error:

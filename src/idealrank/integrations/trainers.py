@@ -34,34 +34,14 @@ Curves = dict[str, dict[str, list[float]]]
 
 @dataclass(kw_only=True, eq=False)
 class Rounds:
-    """Values of every round, by part of the data and measure, and when to stop.
+    """Values of every round, by part of the data and measure, and when to stop."""
 
-    Attributes
-    ----------
-    measures : RoundMeasures
-        What is measured.
-    parts : mapping of str to FeatureRows
-        Parts of the data that are measured in every round.
-    stop_after : int or None
-        Stop if the value of `stop_measure` on ``valid`` has not improved for so many rounds.
-    stop_measure : str or None
-        Text of a measure.
-    curves : dict
-        Values, by part and measure.
-
-    Examples
-    --------
-    >>> rounds = Rounds(measures=RoundMeasures.of("RR"), parts={}, stop_after=2, stop_measure="RR")
-    >>> rounds.curves["valid"] = {"RR": [0.4, 0.6, 0.5, 0.6]}
-    >>> rounds.is_over, rounds.best
-    (True, 2)
-    """
-
-    measures: RoundMeasures
-    parts: Mapping[str, FeatureRows]
+    measures: RoundMeasures  # What is measured
+    parts: Mapping[str, FeatureRows]  # Parts of the data that are measured in every round
+    # Stop if the value of `stop_measure` on ``valid`` has not improved for so many rounds
     stop_after: int | None = None
-    stop_measure: str | None = None
-    curves: Curves = field(default_factory=dict)
+    stop_measure: str | None = None  # Text of a measure
+    curves: Curves = field(default_factory=dict)  # Values, by part and measure
 
     def add(self, part: str, scores: Any) -> list[tuple[str, float, bool]]:
         """Measure the scores of a part, and keep the values."""
@@ -73,12 +53,8 @@ class Rounds:
 
     @property
     def note(self) -> str:
-        """The last value of the measure that stops training, or of the first one, with its part of the data; empty before all rounds.
-
-        Examples
-        --------
-        >>> Rounds(measures=RoundMeasures.of("RR"), parts={}, curves={"train": {"RR": [0.4, 0.65]}}).note
-        'train RR 0.6500'
+        """The last value of the measure that stops training, or of the first one, with its part of
+        the data; empty before all rounds.
         """
         part = "valid" if "valid" in self.curves else "train"
         text = self.stop_measure or str(self.measures.measures[0])
@@ -87,7 +63,9 @@ class Rounds:
 
     @property
     def best(self) -> int:
-        """Round to keep, from 1: the first with the best value if training stops early, else the last."""
+        """Round to keep, from 1: the first with the best value if training stops early, else the
+        last.
+        """
         values = self._stopping
         if values is None:
             return max((len(curve) for curves in self.curves.values() for curve in curves.values()), default=0)
@@ -107,58 +85,16 @@ class Rounds:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TrainedModel:
-    """A model that is trained, whatever the library.
+    """A model that is trained, whatever the library."""
 
-    Attributes
-    ----------
-    predict : callable
-        Scores of features, shape (n,).
-    save : callable
-        Writes the model to a path.
-    ending : str
-        Ending of the model's file.
-    rounds : Rounds
-        Values of every round.
-
-    Examples
-    --------
-    >>> model = TrainedModel(
-    ...     predict=lambda features: features[:, 0],
-    ...     save=lambda path: None,
-    ...     ending=".txt",
-    ...     rounds=Rounds(measures=RoundMeasures.of("RR"), parts={}),
-    ... )
-    >>> model.predict(np.array([[0.5, 1.0]]))
-    array([0.5])
-    """
-
-    predict: Callable[[FloatArray], FloatArray]
-    save: Callable[[Path], Any]
-    ending: str
-    rounds: Rounds
+    predict: Callable[[FloatArray], FloatArray]  # Scores of features, shape (n,)
+    save: Callable[[Path], Any]  # Writes the model to a path
+    ending: str  # Ending of the model's file
+    rounds: Rounds  # Values of every round
 
 
 def train_model(config: TrainingConfig, parts: Mapping[str, FeatureRows], seed: int, tell: Tell) -> TrainedModel:
-    """Train one model.
-
-    Parameters
-    ----------
-    config : TrainingConfig
-        Library, parameters, objective, measures.
-    parts : mapping
-        ``train``, and ``valid`` if there is one.
-    seed : int
-        Of the library, unless its own parameters have one.
-    tell : callable
-        Told rounds done, rounds in all, and the value of the last round, as text.
-
-    Raises
-    ------
-    MissingExtraError
-        The library is not installed.
-    InputError
-        The library refuses data or parameters; the message is its own.
-    """
+    """Train one model."""
     evaluation = config.evaluation
     measures = RoundMeasures.of(evaluation.measures, evaluation.convention)
     if evaluation.stop_after and "valid" not in parts:
@@ -170,24 +106,8 @@ def train_model(config: TrainingConfig, parts: Mapping[str, FeatureRows], seed: 
 
 
 def unused_parameters(config: TrainingConfig) -> list[str]:
-    """Parameters that the library does not know, and would ignore in silence; CatBoost refuses them itself.
-
-    Parameters
-    ----------
-    config : TrainingConfig
-        Library and parameters.
-
-    Raises
-    ------
-    MissingExtraError
-        The library is not installed.
-
-    Examples
-    --------
-    >>> from idealrank.training.configuration import TrainingConfig
-    >>> params = {"num_leafs": 7, "ndcg_eval_at": [5]}
-    >>> unused_parameters(TrainingConfig.of({"data": {"train": "rank.train"}, "model": {"params": params}}))
-    ["model.params: found 'num_leafs', which LightGBM does not know; did you mean num_leaves?"]
+    """Parameters that the library does not know, and would ignore in silence; CatBoost refuses them
+    itself.
     """
     params, name = config.model.params, _NAMES[config.model.library]
     usual = ["max_depth", "learning_rate", "min_child_weight", "max_leaves", "subsample", "colsample_bytree", "reg_alpha", "reg_lambda"]
@@ -209,21 +129,8 @@ def unused_parameters(config: TrainingConfig) -> list[str]:
 
 
 def refuse_parameters(config: TrainingConfig, n_features: int) -> None:
-    """Refuse values that LightGBM refuses, before training; the other libraries tell at their first round.
-
-    LightGBM writes to the terminal by itself what it refuses, with the place in its source, so it is asked here without a terminal.
-
-    Parameters
-    ----------
-    config : TrainingConfig
-        Library and parameters.
-    n_features : int
-        Features of the data, for parameters with a value of each.
-
-    Raises
-    ------
-    InputError
-        A value is refused; the message names the parameter.
+    """Refuse values that LightGBM refuses, before training; the other libraries tell at their first
+    round.
     """
     params = config.model.params
     if config.model.library != "lightgbm" or any(name in params for name in ("machines", "num_machines", "machine_list_filename")):
@@ -250,7 +157,9 @@ def refuse_parameters(config: TrainingConfig, n_features: int) -> None:
 
 
 def _of_this_thread(library: Any) -> Any:
-    """LightGBM, whose messages go through Python only in the thread that loaded it, else straight to the standard output."""
+    """LightGBM, whose messages go through Python only in the thread that loaded it, else straight
+    to the standard output.
+    """
     compiled = library.basic._LIB
     if hasattr(compiled, "callback"):
         compiled.LGBM_RegisterLogCallback(compiled.callback)
@@ -294,7 +203,9 @@ def _unused_of_xgboost(params: Mapping[str, Any]) -> list[str]:
 
 @contextmanager
 def _refusals(library: str, own: type[Exception]) -> Iterator[None]:
-    """Turn errors of the library about parameters and data into errors of input; errors of our own code stay faults."""
+    """Turn errors of the library about parameters and data into errors of input; errors of our own
+    code stay faults.
+    """
     try:
         yield
     except IdealrankError:

@@ -23,13 +23,7 @@ _EXPECTED = {
 
 
 def check_parts(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> list[TrainingProblem]:
-    """Warnings about the data and the configuration.
-
-    Raises
-    ------
-    InputError
-        The data cannot be used.
-    """
+    """Warnings about the data and the configuration."""
     train, common = parts["train"], _limits(config)
     RoundMeasures.of(config.evaluation.measures, config.evaluation.convention)  # here, not after an hour of reading and training
     _refuse_columns(train)
@@ -63,15 +57,8 @@ def check_parts(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> lis
 
 
 def tied_scores(rows: FeatureRows, scores: FloatArray, name: str) -> str:
-    r"""A caution if most queries have one score for all their rows, so that the order of the file decides; else empty.
-
-    Examples
-    --------
-    >>> from idealrank.io.formats.feature_rows import letor_rows
-    >>> from idealrank.io.sources import Source
-    >>> rows = letor_rows(Source("a.letor", b"1 qid:a 1:1\n0 qid:a 1:1\n"))
-    >>> tied_scores(rows, np.zeros(2), "test")[:62]
-    'data.test: found one score for all rows of 1 of 1 queries with'
+    r"""A caution if most queries have one score for all their rows, so that the order of the file
+    decides; else empty.
     """
     several = np.flatnonzero(rows.group > 1)
     if not several.size:

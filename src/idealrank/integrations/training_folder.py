@@ -26,37 +26,15 @@ from idealrank.training.configuration import TrainingConfig
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TrainedSystem:
-    """One trained model and its evaluation.
+    """One trained model and its evaluation."""
 
-    Attributes
-    ----------
-    seed : int
-        Of the model.
-    rounds : int
-        Rounds of boosting that the model keeps.
-    curves : dict
-        Values of every round, by part of the data and measure.
-    evaluations : mapping of str to Evaluation
-        By part of the data; ``test`` if there is one.
-    files : tuple of Path
-        Files that were written.
-    cautions : tuple of str
-        Cautions about the scores.
-    beside : mapping of str to mapping
-        By text of a measure, the numbers to read the final mean beside: see `_beside`.
-
-    Examples
-    --------
-    >>> TrainedSystem(seed=0, rounds=5, curves={}, evaluations={}, files=()).rounds
-    5
-    """
-
-    seed: int
-    rounds: int
-    curves: Curves
-    evaluations: Mapping[str, Evaluation]
-    files: tuple[Path, ...]
-    cautions: tuple[str, ...] = ()
+    seed: int  # Of the model
+    rounds: int  # Rounds of boosting that the model keeps
+    curves: Curves  # Values of every round, by part of the data and measure
+    evaluations: Mapping[str, Evaluation]  # By part of the data; ``test`` if there is one
+    files: tuple[Path, ...]  # Files that were written
+    cautions: tuple[str, ...] = ()  # Cautions about the scores
+    # By text of a measure, the numbers to read the final mean beside: see `_beside`
     beside: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
@@ -70,7 +48,9 @@ class TrainedSystem:
         return intervals(self.final[1], level=level)
 
     def record(self) -> dict[str, dict[str, Any]]:
-        """By text of a measure its mean, its interval, the number of queries, and the numbers beside it."""
+        """By text of a measure its mean, its interval, the number of queries, and the numbers
+        beside it.
+        """
         record: dict[str, dict[str, Any]] = {}
         for text, mean in self.intervals().items():
             low, high = mean.interval
@@ -79,15 +59,7 @@ class TrainedSystem:
 
 
 def read_parts(config: TrainingConfig, tell: Callable[[str], None] | None = None) -> dict[str, FeatureRows]:
-    """Read the files of a configuration, and split off queries for the parts without a file.
-
-    Raises
-    ------
-    InputError
-        A file cannot be read, or a split leaves a part without a query.
-    OptionError
-        Columns are named for a file that is not Parquet.
-    """
+    """Read the files of a configuration, and split off queries for the parts without a file."""
     data = config.data
 
     columns = {name: where for name, where in (("propensity", data.propensity), ("position", data.position)) if where is not None}
@@ -135,16 +107,8 @@ def _split(parts: dict[str, FeatureRows], shares: Mapping[str, float], seed: int
 
 
 def require_folder(config: TrainingConfig) -> None:
-    """Refuse an output folder that cannot be made, before hours of training instead of after them; nothing is written.
-
-    Raises
-    ------
-    InputError
-        Its name is that of a file, or lies in one, or in a folder without the right to write.
-
-    Examples
-    --------
-    >>> require_folder(TrainingConfig.of({"data": {"train": "a"}, "output": "models/ranker"}))
+    """Refuse an output folder that cannot be made, before hours of training instead of after them;
+    nothing is written.
     """
     place = Path(config.output)
     try:
@@ -170,25 +134,7 @@ def _exists(place: Path) -> bool:
 
 
 def train(config: TrainingConfig, parts: Mapping[str, FeatureRows], tell: Tell | None = None) -> Iterator[TrainedSystem]:
-    """Train a model for each seed, and write its files.
-
-    ``model``, ``config.json``, ``PART.run`` and ``PART.scores`` for each part, ``evaluation.json``, ``per-query.csv``, ``curve.json`` and
-    ``curve.html`` appear in the folder `TrainingConfig.output`, or in a folder of it for each of several seeds.
-
-    Parameters
-    ----------
-    config : TrainingConfig
-        What to train.
-    parts : mapping
-        As `read_parts` gives them.
-    tell : callable, optional
-        Told rounds done, rounds in all, and the value of the last round, as text.
-
-    Raises
-    ------
-    InputError
-        The library refuses the data, a file cannot be written, or the test set was opened before.
-    """
+    """Train a model for each seed, and write its files."""
     _require_unopened(config, parts)
     trained = {"train": parts["train"]} | ({"valid": parts["valid"]} if "valid" in parts else {})
     for number, seed in enumerate(config.seeds):
@@ -211,9 +157,7 @@ def _beside(config: TrainingConfig, rows: FeatureRows, scores: FloatArray, evalu
     """Return by text of a measure what its mean is read beside.
 
     ``random_order`` is the mean of lists in random order, and ``own`` the mean under the library's
-    own convention where that is another one. ``no_relevant`` counts the queries without a relevant
-    document; if there are any, ``counted_as`` is the value of each (None where they are left out),
-    and ``mean_of_others`` and ``random_order_of_others`` are the means over the other queries.
+    own convention where that is another one.
     """
     chosen = config.evaluation
     queries = np.array(rows.queries)[rows.codes]
@@ -317,7 +261,9 @@ def _run_lines(rows: FeatureRows, scores: FloatArray) -> Iterator[str]:
 
 
 def _score_lines(rows: FeatureRows, scores: FloatArray) -> Iterator[str]:
-    """One score a line, in the order of the file; only parts that are whole files have as many lines as these."""
+    """One score a line, in the order of the file; only parts that are whole files have as many
+    lines as these.
+    """
     for row in np.argsort(rows.places, kind="stable"):
         yield f"{float(scores[row])!r}\n"
 

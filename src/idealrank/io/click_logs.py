@@ -27,7 +27,9 @@ _TRUE, _FALSE = ("true", "yes", "t"), ("false", "no", "f", "")
 
 @dataclass(frozen=True, kw_only=True)
 class LogField:
-    """A column of a log: its role, the names it usually has, whether a log may lack it, and a second name of the role for options."""
+    """A column of a log: its role, the names it usually has, whether a log may lack it, and a
+    second name of the role for options.
+    """
 
     role: str
     words: tuple[str, ...]
@@ -88,40 +90,7 @@ EXPERIMENT = (
 
 
 def read_log(path: Paths, *, columns: Mapping[str, str] | None = None, cohorts: bool = False, tell: Tell | None = None) -> LogRows:
-    r"""Read a log of results shown: one row for each, clicked or not.
-
-    Parameters
-    ----------
-    path : path or list of paths
-        CSV or TSV with a header line, JSON lines or an array of records, Parquet or Arrow; may be compressed. Columns: ``session``,
-        ``query``, ``document``, ``rank``, ``click``, and where logged ``user``, ``propensity``, ``action``, ``dwell`` (seconds; empty
-        is 0) and ``time`` (seconds, or ISO 8601), under these or other usual names (``position``, ``doc_id``, ...). Files are read row
-        by row. Or lines of the Yandex relevance prediction challenge,
-        without a header: ``SESSION TIME Q QUERY REGION URL ...`` for a list, ``SESSION TIME C URL`` for a click on the last list of the
-        session that has the URL. Further columns are ignored.
-    columns : mapping, optional
-        Names of the columns by role, where they are others.
-    cohorts : bool
-        Read the log of an A/B test, which has a column ``cohort``, and may have ``covariate`` (the value of the user before the test) and
-        ``period`` (a number, or the day as a date), too.
-    tell : callable, optional
-        Callback for messages about irregularities; without it they are warnings.
-
-    Raises
-    ------
-    InputError
-        A file cannot be opened.
-    FileFormatError
-        A column is missing, or a cell is no number; the message names file and line.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "log.csv")
-    >>> _ = path.write_text("session_id,query,doc_id,position,clicked\ns1,shoes,a,1,0\ns1,shoes,b,2,1\n")
-    >>> read_log(path).click.tolist()
-    [0.0, 1.0]
-    """
+    r"""Read a log of results shown: one row for each, clicked or not."""
     found = read_columns(path, COHORT_LOG if cohorts else SHOWN, columns=columns, tell=tell)
     return LogRows(
         session=found["session"],
@@ -141,14 +110,8 @@ def read_log(path: Paths, *, columns: Mapping[str, str] | None = None, cohorts: 
 
 
 def log_columns(text: str, fields: Sequence[LogField], option: str = "--columns") -> dict[str, str] | None:
-    """Column names by the roles of some fields, as `parse_roles` reads them; None for an empty text.
-
-    Examples
-    --------
-    >>> log_columns("user=customer", SHOWN)
-    {'user': 'customer'}
-    >>> log_columns("user=customer", SLATES)
-    {'cluster': 'customer'}
+    """Column names by the roles of some fields, as `parse_roles` reads them; None for an empty
+    text.
     """
     if not text:
         return None
@@ -163,16 +126,7 @@ def log_columns(text: str, fields: Sequence[LogField], option: str = "--columns"
 def read_columns(
     path: Paths, fields: Sequence[LogField], *, columns: Mapping[str, str] | None = None, tell: Tell | None = None
 ) -> dict[str, Any]:
-    r"""Read the columns of some fields: lists of texts, and arrays of numbers, by role.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "log.csv")
-    >>> _ = path.write_text("click,pscore,target\n1,0.5,0.25\n")
-    >>> {role: column.tolist() for role, column in read_columns(path, REWARDS).items()}
-    {'reward': [1.0], 'logged': [0.5], 'target': [0.25]}
-    """
+    r"""Read the columns of some fields: lists of texts, and arrays of numbers, by role."""
     unknown = sorted(set(columns or {}) - {field.role for field in fields})
     if unknown:
         raise OptionError(f"columns: found {', '.join(map(repr, unknown))}, expected some of {', '.join(field.role for field in fields)}")
@@ -189,25 +143,7 @@ def read_columns(
 
 
 def period_numbers(texts: Sequence[str], tell: Tell | None = None) -> FloatArray:
-    """Numbers of periods: as they stand, or days from the first one, day 1, if they are dates.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        A number, or a date or time of ISO 8601, for each row.
-    tell : callable, optional
-        Callback for the message which day is the first.
-
-    Raises
-    ------
-    InputError
-        A row has neither, or some rows have numbers and some dates.
-
-    Examples
-    --------
-    >>> period_numbers(["2026-11-30", "2026-12-01"]).tolist()
-    [1.0, 2.0]
-    """
+    """Numbers of periods: as they stand, or days from the first one, day 1, if they are dates."""
     known = dict.fromkeys(texts)
     days: dict[str, float | None] = {text: _day(text) for text in known}
     numbers: dict[str, float | None] = {text: parse_number(text) for text in known}
@@ -254,7 +190,9 @@ def _columns_of(source: Source, fields: Sequence[LogField], given: Mapping[str, 
 
 
 def _of_yandex(source: Source) -> dict[str, Any]:
-    """Columns of lines of the Yandex challenge; each list is a session of its own, numbered within its session."""
+    """Columns of lines of the Yandex challenge; each list is a session of its own, numbered within
+    its session.
+    """
     found: dict[str, Any] = {"session": [], "query": [], "document": [], "rank": array("d"), "click": array("d")}
     session, n_lists = "", 0
     place: dict[str, int] = {}  # row of the last result with this URL
@@ -290,7 +228,9 @@ def _of_yandex(source: Source) -> dict[str, Any]:
 def _rows(
     source: Source, fields: Sequence[LogField], given: Mapping[str, str], chosen: dict[str, str]
 ) -> Iterator[tuple[Sequence[Any], int]]:
-    """Values of the chosen columns, row by row, with the line; the first one tells which columns are chosen."""
+    """Values of the chosen columns, row by row, with the line; the first one tells which columns
+    are chosen.
+    """
     start = bytes(source.data[:_HEAD]).removeprefix(BYTE_ORDER_MARK).lstrip()
 
     def choose(names: Sequence[str]) -> Sequence[str]:
@@ -387,12 +327,7 @@ def _seconds(value: Any) -> float | None:
 
 
 def reward_columns(found: Mapping[str, Any]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Rewards, probabilities of the target policy, and of the logging policy, in the order of `idealrank.clicks.ips`.
-
-    Examples
-    --------
-    >>> one = np.ones(1)
-    >>> reward_columns({"reward": one, "logged": one, "target": one})[0].tolist()
-    [1.0]
+    """Rewards, probabilities of the target policy, and of the logging policy, in the order of
+    `idealrank.clicks.ips`.
     """
     return found["reward"], found["target"], found["logged"]

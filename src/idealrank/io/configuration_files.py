@@ -22,31 +22,7 @@ _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"(\s*:)?|[{}]', re.DOTALL)
 
 
 def read_configuration(path: str, extra: str = "search") -> Any:
-    """Read a configuration from YAML, TOML or JSON, by the ending of the file.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    extra : str
-        Extra of the command that reads it, which brings PyYAML.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, is not of its format, has a key twice, or is too large once its aliases are followed.
-    MissingExtraError
-        The file is YAML, and PyYAML is not installed.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "a.json")
-    ...     _ = path.write_text('{"seed": 1}')
-    ...     read_configuration(str(path))
-    {'seed': 1}
-    """
+    """Read a configuration from YAML, TOML or JSON, by the ending of the file."""
     text = _text_of(path)
     read: Callable[[str, str], Any] = {".toml": _from_toml, ".json": _from_json}.get(
         Path(path).suffix.lower(), partial(_from_yaml, extra=extra)
@@ -133,7 +109,9 @@ def _from_yaml(text: str, path: str, *, extra: str) -> Any:
 
 
 def _check_node(loader: Any, node: Any, path: str, checked: set[int]) -> None:
-    """Refuse keys of one section that are equal, and values that Python cannot hold, such as the 31st of June."""
+    """Refuse keys of one section that are equal, and values that Python cannot hold, such as the
+    31st of June.
+    """
     if id(node) in checked:  # an alias
         return
     checked.add(id(node))
@@ -157,7 +135,9 @@ def _check_node(loader: Any, node: Any, path: str, checked: set[int]) -> None:
 
 
 def _count(value: Any, path: str, counted: dict[int, int], inside: set[int]) -> int:
-    """Number of values; an alias of YAML counts as the values that it stands for, which text of it would repeat."""
+    """Number of values; an alias of YAML counts as the values that it stands for, which text of it
+    would repeat.
+    """
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
         raise InputError(f"{path}: found a whole number of {value.bit_length():,} bits, expected a smaller one")
     if not isinstance(value, (dict, list, set, tuple)):
@@ -177,26 +157,7 @@ def _count(value: Any, path: str, counted: dict[int, int], inside: set[int]) -> 
 
 
 def configuration_schema(command: str, kinds: Iterable[str] = ()) -> dict[str, Any]:
-    """Return the JSON Schema of the configuration of a command; editors check files by it.
-
-    Parameters
-    ----------
-    command : str
-        Name of the command, such as ``search``.
-    kinds : iterable of str
-        Kinds of backends; any kind by default.
-
-    Raises
-    ------
-    OptionError
-        No schema has this name.
-
-    Examples
-    --------
-    >>> schema = configuration_schema("search", ["http", "replay"])
-    >>> schema["title"], schema["required"]
-    ('idealrank search', ['queries'])
-    """
+    """Return the JSON Schema of the configuration of a command; editors check files by it."""
     whole = json.loads((Path(__file__).parent / "configuration_schema.json").read_text(encoding="utf-8"))
     commands = [name for name, one in whole["$defs"].items() if str(one.get("title", "")).startswith("idealrank ")]
     if command not in commands:

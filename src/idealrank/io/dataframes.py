@@ -29,57 +29,13 @@ _MOST_CODES = 16  # of Polars, for a row: of a column that is a small part of wh
 def qrels_from_frame(
     frame: Any, columns: Columns = None, *, duplicates: QrelsDuplicates = "error", name: str = "qrels", tell: Tell | None = None
 ) -> Qrels:
-    """Judgments from a dataframe with a row per judged document.
-
-    Parameters
-    ----------
-    frame : dataframe
-        Rows in any order; ids are text or whole numbers.
-    columns : mapping or sequence, optional
-        Names of the columns, see `choose_columns`; guessed where not given.
-    duplicates : {"error", "first", "last", "best"}
-        Treatment of a document judged twice for a query.
-    name : str
-        Name used in messages.
-    tell : callable, optional
-        Gets what was guessed; without it only doubtful guesses are warned of.
-
-    Raises
-    ------
-    InputError
-        A column is missing, or a cell is null, NaN or no id.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> qrels_from_frame(pandas.DataFrame({"qid": ["q1"], "docno": ["d1"], "label": [2]}))["q1"]
-    {'d1': 2.0}
-    """
+    """Judgments from a dataframe with a row per judged document."""
     qrels = to_qrels(_rows(frame, "qrels", columns, name, Notes(tell)), [name], duplicates)
     return Qrels.from_table(qrels.table, name=name)
 
 
 def run_from_frame(frame: Any, columns: Columns = None, *, name: str = "run", tell: Tell | None = None) -> Run:
-    """A run from a dataframe with a row per returned document.
-
-    Parameters
-    ----------
-    frame : dataframe
-        Rows in any order; where there is a column of ranks but none of scores, the rank decides.
-    columns : mapping or sequence, optional
-        Names of the columns, see `choose_columns`; guessed where not given.
-    name : str
-        Name of the system.
-    tell : callable, optional
-        Gets what was guessed; without it only doubtful guesses are warned of.
-
-    Examples
-    --------
-    >>> import polars
-    >>> frame = polars.DataFrame({"qid": ["q1", "q1"], "docno": ["d1", "d2"], "score": [0.1, 0.9]})
-    >>> run_from_frame(frame).ranking("q1").documents
-    ['d2', 'd1']
-    """
+    """A run from a dataframe with a row per returned document."""
     return to_run(_rows(frame, "run", columns, name, Notes(tell)), (), name)
 
 
@@ -126,18 +82,7 @@ def _rows_of_narwhals(frame: Any, table: Table, columns: Columns, where: str, no
 
 
 def refuse_lists(frame: Any, table: Table, columns: Columns, where: str) -> None:
-    """Refuse a column of lists as the documents, a whole ranking a row.
-
-    Raises
-    ------
-    InputError
-        There is one.
-
-    Examples
-    --------
-    >>> import polars
-    >>> refuse_lists(polars.DataFrame({"qid": ["q"], "docno": ["d"]}), "run", None, "run")
-    """
+    """Refuse a column of lists as the documents, a whole ranking a row."""
     import narwhals.stable.v2 as nw  # noqa: PLC0415  (only those who pass a dataframe pay for it)
 
     frame = nw.from_native(frame)
@@ -155,7 +100,9 @@ def refuse_lists(frame: Any, table: Table, columns: Columns, where: str) -> None
 
 
 def _arrow_table(frame: Any, wanted: Sequence[str], pyarrow: Any) -> Any:
-    """The frame's columns under the wanted names; Polars' categories without a search for each row, as its own conversion makes."""
+    """The frame's columns under the wanted names; Polars' categories without a search for each row,
+    as its own conversion makes.
+    """
     columns = dict(zip(wanted, frame.iter_columns(), strict=True))
     codes = {name: found for name, series in columns.items() if (found := _codes(series.to_native())) is not None}
     if not codes:
@@ -176,7 +123,9 @@ def _in_chunks(series: Any, pyarrow: Any) -> Any:
 
 
 def _rows_of_pieces(data: Any, table: Table, chosen: Chosen, where: str) -> list[Rows]:
-    """Rows of an Arrow table: large columns in several pieces are read piece by piece, where they are."""
+    """Rows of an Arrow table: large columns in several pieces are read piece by piece, where they
+    are.
+    """
     if data.num_rows < _MOST_COPIED or data.column(0).num_chunks == 1:
         return [rows_from_table(data, table, chosen, where, refuse)]
     rows, first = [], 0
@@ -189,7 +138,9 @@ def _rows_of_pieces(data: Any, table: Table, chosen: Chosen, where: str) -> list
 
 
 class _Codes(NamedTuple):
-    """Type of a categorical Polars column, the code of each row, in pieces, and one more than the largest."""
+    """Type of a categorical Polars column, the code of each row, in pieces, and one more than the
+    largest.
+    """
 
     dtype: Any
     pieces: list[AnyArray]
@@ -207,7 +158,9 @@ def _codes(series: Any) -> _Codes | None:
 
 
 def _categories(dtype: Any, most: int, pyarrow: Any) -> Any:
-    """The first categories of a Polars type, by code; None where Polars cannot tell, a code has none, or they take 2 GB."""
+    """The first categories of a Polars type, by code; None where Polars cannot tell, a code has
+    none, or they take 2 GB.
+    """
     polars = import_module("polars")
 
     def words(block: int) -> Any:
@@ -256,7 +209,9 @@ def _coded(series: Any, codes: _Codes, words: Any, pyarrow: Any) -> Any:
 
 
 def _dictionary(rows: AnyArray, words: Any, pyarrow: Any) -> Any:
-    """An Arrow array of codes; the reader looks at the codes itself. Made of memory: arrays of NumPy would have pyarrow load pandas."""
+    """An Arrow array of codes; the reader looks at the codes itself. Made of memory: arrays of
+    NumPy would have pyarrow load pandas.
+    """
     codes = rows.view(np.int32) if rows.dtype == np.uint32 else rows.astype(np.int32, copy=False)
     indices = pyarrow.Array.from_buffers(pyarrow.int32(), codes.size, [None, pyarrow.py_buffer(np.ascontiguousarray(codes))])
     return pyarrow.DictionaryArray.from_arrays(indices, words, safe=False)

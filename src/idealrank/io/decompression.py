@@ -20,32 +20,7 @@ _Pieces: TypeAlias = Generator[bytes, None, int]
 
 
 def unpacked(name: str, kind: str, data: "mmap.mmap | bytes", limit: int | None = None) -> Iterator[bytes]:
-    """The data decompressed piece by piece; several streams one after the other are one file.
-
-    Parameters
-    ----------
-    name : str
-        The file, for messages.
-    kind : {"gzip", "bzip2", "xz", "zstandard"}
-        The compression.
-    data : mmap or bytes
-        The file as it is.
-    limit : int, optional
-        Bytes that it may unpack to; default `LIMIT`, or `RATIO` times its size where that is more.
-
-    Raises
-    ------
-    FileFormatError
-        The data are damaged, end too early, or unpack to more than the limit.
-    MissingExtraError
-        Zstandard data are read and its package is not installed.
-
-    Examples
-    --------
-    >>> import gzip
-    >>> list(unpacked("a.gz", "gzip", gzip.compress(b"q1 0 d1 1")))
-    [b'q1 0 d1 1']
-    """
+    """The data decompressed piece by piece; several streams one after the other are one file."""
     most = limit if limit is not None else max(LIMIT, RATIO * len(data))
     size = 0
     for piece in _unbounded(name, kind, data):
@@ -78,7 +53,9 @@ def _unbounded(name: str, kind: str, data: "mmap.mmap | bytes") -> Iterator[byte
 
 
 def _decompressor(kind: str) -> "tuple[Callable[[], Any], Callable[[Any, bytes], _Pieces], tuple[type[Exception], ...]]":
-    """A maker of decompressors for one stream, how they take a chunk, and the exceptions that damaged data raise."""
+    """A maker of decompressors for one stream, how they take a chunk, and the exceptions that
+    damaged data raise.
+    """
     # Imported one by one: plain files need none of them, and few files need more than one.
     if kind == "gzip":
         import zlib  # noqa: PLC0415

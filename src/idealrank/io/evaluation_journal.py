@@ -24,33 +24,7 @@ _START = f'{{"format": "{_FORMAT}"'.encode()
 class EvaluationJournal:
     r"""File with a line for each evaluated file.
 
-    A line reaches the disk before the next file is evaluated. A last line that was cut is dropped; lines of another version, measure,
-    convention or other judgments are, too, and so is a file that changed since.
-
-    Parameters
-    ----------
-    path : str
-        The file; made with the first line.
-    subject : mapping
-        What values depend on, beside the files.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read or written, or is no journal.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import idealrank as ir
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "bm25.run").write_text("q1 Q0 d1 1 2.5 bm25\n")
-    >>> run, measures = str(folder / "bm25.run"), (ir.parse_measure("RR"),)
-    >>> journal = EvaluationJournal(str(folder / "out.journal"), {"measures": ["RR"]})
-    >>> journal.add(run, ir.evaluate({"q1": {"d1": 1}}, run, measures))
-    >>> again = EvaluationJournal(str(folder / "out.journal"), {"measures": ["RR"]})
-    >>> again.find(run, "bm25", measures, ir.Convention.of("standard")).mean()
-    {'RR': 1.0}
+    A line reaches the disk before the next file is evaluated.
     """
 
     def __init__(self, path: str, subject: Mapping[str, Any]) -> None:

@@ -18,25 +18,7 @@ _BATCH = 1 << 14
 
 
 class Records:
-    """Collects records; the fields' names are chosen from the first.
-
-    Parameters
-    ----------
-    table, columns, notes, complain
-        As in `read_json`.
-    path : str
-        The file, for messages.
-    place : callable
-        Where the record of a given number stands.
-
-    Examples
-    --------
-    >>> from idealrank.io.complaints import refuse
-    >>> records = Records("run", None, "a.jsonl", Notes(), refuse, lambda number: ("a.jsonl", number))
-    >>> records.add((("query_id", "q1"), ("doc_id", 7), ("score", 0.5)), 1)
-    >>> records.rows().documents[0]
-    '7'
-    """
+    """Collects records; the fields' names are chosen from the first."""
 
     def __init__(self, table: Table, columns: Columns, path: str, notes: Notes, complain: Complain, place: Callable[[int], Place]) -> None:
         self._table: Table = table
@@ -53,15 +35,7 @@ class Records:
         return self._chosen is not None
 
     def add(self, record: Any, number: int) -> None:
-        """Take one record: an object as a tuple of pairs.
-
-        Parameters
-        ----------
-        record : tuple of pairs
-            Anything else is a problem.
-        number : int
-            From 1; `place` knows where that is.
-        """
+        """Take one record: an object as a tuple of pairs."""
         fields = self._fields(record, number)
         if fields is not None:
             self._batch.append((*fields, number))
@@ -99,7 +73,9 @@ class Records:
             return None
 
     def _flush(self) -> None:
-        """Turn the records of the batch into columns: at once where all is well, one by one where it is not."""
+        """Turn the records of the batch into columns: at once where all is well, one by one where
+        it is not.
+        """
         batch, self._batch = self._batch, []
         if not batch:
             return

@@ -26,31 +26,7 @@ def stream_frame(
 ) -> Run:
     """A run from a query that runs during evaluation; see `run_from_frame`.
 
-    Its rows may come in any order. Where they are not grouped by query, the query runs a second time, and the rows go through temporary
-    files: a query that gives other rows each time, such as a sample, is evaluated on the rows of the second.
-
-    Parameters
-    ----------
-    frame : polars.LazyFrame or duckdb.DuckDBPyRelation
-        The query.
-    memory : str or int, optional
-        Memory of the whole process; default: 1 GB more than it takes now. What the engine itself takes is up to its settings.
-    columns, name, tell
-        As for `run_from_frame`.
-
-    Raises
-    ------
-    InputError
-        A column is missing.
-
-    Examples
-    --------
-    >>> import polars
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.evaluation.evaluate import evaluate
-    >>> frame = polars.LazyFrame({"qid": ["q1", "q1"], "docno": ["d1", "d2"], "score": [0.1, 0.9]})
-    >>> evaluate(Qrels({"q1": {"d1": 1}}), stream_frame(frame), "RR").mean()
-    {'RR': 0.5}
+    Its rows may come in any order.
     """
     pyarrow = load_extra("pyarrow", f"reading a {type(frame).__name__} batch by batch", "arrow")
     of_polars = type(frame).__name__ == "LazyFrame"

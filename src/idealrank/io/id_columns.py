@@ -11,25 +11,11 @@ from idealrank.data.types import BoolArray, IntArray, ShortArray, decode_id, enc
 
 @dataclass(frozen=True)
 class IdColumn:
-    """Ids packed as Arrow packs text.
+    """Ids packed as Arrow packs text."""
 
-    Attributes
-    ----------
-    offsets : int64 or int32 array, shape (n + 1,)
-        Id i is ``data[offsets[i]:offsets[i + 1]]``.
-    data : bytes-like
-        UTF-8.
-    codes : int32 array, shape (n_rows,), or None
-        Place of each row's id among these; None where row i has id i.
-
-    Examples
-    --------
-    >>> pack(["q1", "q2"])[1]
-    'q2'
-    """
-
-    offsets: IntArray | ShortArray
-    data: Any
+    offsets: IntArray | ShortArray  # shape (n + 1,): id i is ``data[offsets[i]:offsets[i + 1]]``
+    data: Any  # UTF-8
+    # shape (n_rows,): place of each row's id among these; None where row i has id i
     codes: ShortArray | None = None
 
     def __len__(self) -> int:
@@ -39,13 +25,7 @@ class IdColumn:
         return decode_id(self.bytes_at(row))
 
     def bytes_at(self, row: int) -> bytes:
-        """One id as it is in memory.
-
-        Examples
-        --------
-        >>> pack(["a", "bc"]).bytes_at(1)
-        b'bc'
-        """
+        """One id as it is in memory."""
         place = row if self.codes is None else int(self.codes[row])
         return bytes(memoryview(self.data)[self.offsets[place] : self.offsets[place + 1]])
 
@@ -66,13 +46,7 @@ class IdColumn:
         return IdColumn(offsets, np.frombuffer(self.data, np.uint8)[letters].tobytes())
 
     def not_utf8(self) -> list[int]:
-        r"""Rows whose id is not UTF-8, as in a file in Latin-1.
-
-        Examples
-        --------
-        >>> IdColumn(np.array([0, 1, 5]), b"acaf\xe9").not_utf8()
-        [1]
-        """
+        r"""Rows whose id is not UTF-8, as in a file in Latin-1."""
         try:
             str(memoryview(self.data), "utf-8")
         except UnicodeDecodeError:
@@ -81,13 +55,7 @@ class IdColumn:
 
     @property
     def is_empty(self) -> BoolArray:
-        """Mask of the rows whose id is empty.
-
-        Examples
-        --------
-        >>> pack(["a", ""]).is_empty
-        array([False,  True])
-        """
+        """Mask of the rows whose id is empty."""
         empty: BoolArray = self.offsets[1:] == self.offsets[:-1]
         if self.codes is None:
             return empty
@@ -110,18 +78,7 @@ class IdColumn:
 
 
 def pack(ids: Sequence[str]) -> IdColumn:
-    """Pack texts; surrogates that stand for bytes outside UTF-8 become those bytes again.
-
-    Raises
-    ------
-    UnicodeEncodeError
-        An id is not valid Unicode.
-
-    Examples
-    --------
-    >>> pack(["a", "", "bc"]).offsets
-    array([0, 1, 1, 3])
-    """
+    """Pack texts; surrogates that stand for bytes outside UTF-8 become those bytes again."""
     text = "".join(ids)
     offsets = np.zeros(len(ids) + 1, np.int64)
     if text.isascii():
@@ -133,25 +90,12 @@ def pack(ids: Sequence[str]) -> IdColumn:
 
 
 def concatenate(columns: Sequence[IdColumn]) -> IdColumn:
-    """One column after the other.
-
-    Examples
-    --------
-    >>> concatenate([pack(["a"]), pack(["bc"])])[1]
-    'bc'
-    """
+    """One column after the other."""
     return columns[0] if len(columns) == 1 else gathered(list(columns))
 
 
 def gathered(columns: list[IdColumn]) -> IdColumn:
-    """One column after the other, and the list emptied on the way, so that its memory can go.
-
-    Examples
-    --------
-    >>> pieces = [pack(["a"]), pack(["bc"])]
-    >>> gathered(pieces)[1], pieces
-    ('bc', [])
-    """
+    """One column after the other, and the list emptied on the way, so that its memory can go."""
     data, offsets = bytearray(), [np.zeros(1, np.int64)]
     for column in map(IdColumn.expanded, columns):
         first, last = int(column.offsets[0]), int(column.offsets[-1])

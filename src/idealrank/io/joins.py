@@ -45,39 +45,17 @@ _LACKED_BY_ONE = frozenset({"the part after a separator"})
 
 @dataclass(frozen=True, kw_only=True)
 class Resemblance:
-    """A suspicion why two sets of ids do not meet.
+    """A suspicion why two sets of ids do not meet."""
 
-    Attributes
-    ----------
-    difference : str
-        What differs, in words.
-    left, right : str
-        A pair that would meet without it.
-    count : int
-        How many ids of the left side would.
-    """
-
-    difference: str
+    difference: str  # What differs, in words
+    # left, right: A pair that would meet without it
     left: str
     right: str
-    count: int
+    count: int  # How many ids of the left side would
 
 
 def resemblance(left: Iterable[str], right: Iterable[str]) -> Resemblance | None:
-    """Find a change of spelling under which ids of both sides meet.
-
-    Parameters
-    ----------
-    left, right : iterable of str
-        Ids that do not meet as they are.
-
-    Examples
-    --------
-    >>> resemblance(["007", "012"], ["7", "12"]).difference
-    'leading zeros'
-    >>> resemblance(["a"], ["b"]) is None
-    True
-    """
+    """Find a change of spelling under which ids of both sides meet."""
     left, right = list(dict.fromkeys(left)), list(dict.fromkeys(right))
     for difference, change in _CHANGES.items():
         changed = {change(text): text for text in reversed(right)}
@@ -97,27 +75,13 @@ _SAMPLED_IDS = 5000
 
 @dataclass(frozen=True, kw_only=True)
 class Observation:
-    """Something that judgments and run show only together.
+    """Something that judgments and run show only together."""
 
-    Attributes
-    ----------
-    kind : str
-        Short name.
-    count : int
-        Queries (or documents) concerned.
-    message : str
-        In words.
-    examples : tuple of str
-        The first of them.
-    severity : {"error", "warning"}
-        An error if no number could mean anything.
-    """
-
-    kind: str
-    count: int
-    message: str
-    examples: tuple[str, ...] = ()
-    severity: Severity = "warning"
+    kind: str  # Short name
+    count: int  # Queries (or documents) concerned
+    message: str  # In words
+    examples: tuple[str, ...] = ()  # The first of them
+    severity: Severity = "warning"  # An error if no number could mean anything
 
     def __str__(self) -> str:
         shown = ", ".join(self.examples)
@@ -126,20 +90,7 @@ class Observation:
 
 
 def observe_qrels(qrels: Qrels, examples: int = 3) -> list[Observation]:
-    """Queries whose judgments cannot tell one ranking from another.
-
-    Parameters
-    ----------
-    qrels : Qrels
-        The judgments.
-    examples : int
-        Query ids to name.
-
-    Examples
-    --------
-    >>> [str(observation) for observation in observe_qrels(Qrels({"q1": {"d1": 0}, "q2": {"d1": 1}}))]
-    ['1 of 2 queries have no grade above 0; their NDCG is 0, 1 or left out, by convention: q1']
-    """
+    """Queries whose judgments cannot tell one ranking from another."""
     observations = []
     n = qrels.n_queries
     judged = np.flatnonzero(np.diff(qrels.offsets))
@@ -160,19 +111,8 @@ def observe_qrels(qrels: Qrels, examples: int = 3) -> list[Observation]:
 
 
 def observe_run(qrels: Qrels, run: Run, examples: int = 3) -> list[Observation]:
-    """List what does not match between judgments and run, and scores that leave the order to chance.
-
-    Parameters
-    ----------
-    qrels, run : Qrels, Run
-        A run that can be read; documents that come twice are no matter here.
-    examples : int
-        Query ids to name.
-
-    Examples
-    --------
-    >>> print(observe_run(Qrels({"q1": {"d07": 1}}), Run({"q1": {"d7": 0.5}}))[0])
-    1 of 1 answered queries list no judged document; ids differ by a prefix and zeros before the number ("d07" judged, "d7" listed): q1
+    """List what does not match between judgments and run, and scores that leave the order to
+    chance.
     """
     aligned = _kernel.align(qrels.table, run.source, ties="input", duplicates="twice")
     single = _kernel.align(qrels.table, run.source, ties="input", duplicates="twice", float32=True)
@@ -284,7 +224,9 @@ def _scores(qrels: Qrels, aligned: _kernel.Aligned, single: _kernel.Aligned, exa
 
 
 def _constant(aligned: _kernel.Aligned) -> IntArray:
-    """Queries in which one tie group is the whole list; those without a judged document do not show it and do not matter."""
+    """Queries in which one tie group is the whole list; those without a judged document do not show
+    it and do not matter.
+    """
     if aligned.tie_first.size == 0:
         return np.zeros(0, np.int64)
     query = np.repeat(np.arange(aligned.n_queries), np.diff(aligned.hit_offsets))

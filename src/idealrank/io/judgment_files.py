@@ -28,56 +28,24 @@ COLUMNS = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Label:
-    """Outcome of one judgment: a grade, or the reason why there is none.
+    """Outcome of one judgment: a grade, or the reason why there is none."""
 
-    Attributes
-    ----------
-    query, document : str
-        Ids.
-    grade : float or None
-        None where the assessor gave none.
-    assessor : str
-        Name of the person, model, function or program.
-    kind : {"people", "model", "function", "command"}
-        What the assessor is.
-    status : str
-        ``graded``, ``abstained``, ``unreadable`` or ``failed``; of people also ``skipped``, ``gold``, ``revised`` (replaced by a later
-        answer) and ``after-model`` (changed after the grade of a model was shown).
-    repeat : int
-        Repetition, from 1.
-    note : str
-        Message of a failure, or the note of a person.
-    seconds : float or None
-        Time that the judgment took.
-    time : str
-        When it was given, in ISO 8601 and UTC.
-    input_tokens, output_tokens : int or None
-        Tokens that a model read and wrote.
-    cost : float or None
-        By the prices of the configuration.
-    probabilities : mapping of float to float, optional
-        Probability of each grade.
-
-    Examples
-    --------
-    >>> Label(query="q1", document="d1", grade=2.0, assessor="ann", kind="people").row[:6]
-    ['q1', 'd1', '2', 'ann', 'people', 'graded']
-    """
-
+    # query, document: Ids
     query: str
     document: str
-    grade: float | None
-    assessor: str
-    kind: str
+    grade: float | None  # None where the assessor gave none
+    assessor: str  # Name of the person, model, function or program
+    kind: str  # What the assessor is
     status: str = "graded"
-    repeat: int = 1
-    note: str = ""
-    seconds: float | None = None
-    time: str = ""
+    repeat: int = 1  # Repetition, from 1
+    note: str = ""  # Message of a failure, or the note of a person
+    seconds: float | None = None  # Time that the judgment took
+    time: str = ""  # When it was given, in ISO 8601 and UTC
+    # input_tokens, output_tokens: Tokens that a model read and wrote
     input_tokens: int | None = None
     output_tokens: int | None = None
-    cost: float | None = None
-    probabilities: Mapping[float, float] | None = None
+    cost: float | None = None  # By the prices of the configuration
+    probabilities: Mapping[float, float] | None = None  # Probability of each grade
 
     @property
     def row(self) -> list[str]:
@@ -92,45 +60,23 @@ class Label:
 
 
 def number(value: float) -> int | float:
-    """A grade as people write it: whole numbers without a point.
-
-    Examples
-    --------
-    >>> number(2.0), number(0.5), number(1e300)
-    (2, 0.5, 1e+300)
-    """
+    """A grade as people write it: whole numbers without a point."""
     return int(value) if value.is_integer() and abs(value) < _EXACT else value
 
 
 def grade_text(grade: float) -> str:
-    """Write a grade: without a decimal point if it is a whole number that float64 holds exactly.
-
-    Examples
-    --------
-    >>> grade_text(2.0), grade_text(0.5), grade_text(1e300)
-    ('2', '0.5', '1e+300')
-    """
+    """Write a grade: without a decimal point if it is a whole number that float64 holds exactly."""
     return str(number(float(grade)))
 
 
 def assessor_text(name: str) -> str:
-    """Return a name as the second column of qrels takes it: without blanks.
-
-    Examples
-    --------
-    >>> assessor_text("Ann Lee"), assessor_text(" ")
-    ('Ann_Lee', 'unknown')
-    """
+    """Return a name as the second column of qrels takes it: without blanks."""
     return "_".join(name.split()) or "unknown"
 
 
 def is_word(name: str) -> bool:
-    """Return whether a line of fields that blanks separate can hold an id, first on the line, too.
-
-    Examples
-    --------
-    >>> is_word("q1"), is_word("red shoes"), is_word("#1"), is_word("a#1")
-    (True, False, False, True)
+    """Return whether a line of fields that blanks separate can hold an id, first on the line,
+    too.
     """
     return (
         bool(name) and not name.startswith("#") and not any(letter.isspace() or ord(letter) < 0x20 or letter == "\x7f" for letter in name)
@@ -138,16 +84,8 @@ def is_word(name: str) -> bool:
 
 
 def check_ids(path: str, query: str, document: str, line: int = 0) -> None:
-    """Refuse ids that TREC judgments cannot hold: readers take a line that begins with # for a comment.
-
-    Raises
-    ------
-    FileFormatError
-        An id is no word.
-
-    Examples
-    --------
-    >>> check_ids("pairs.csv", "q1", "d1")
+    """Refuse ids that TREC judgments cannot hold: readers take a line that begins with # for a
+    comment.
     """
     for what, text in (("query", query), ("document", document)):
         if not is_word(text):
@@ -156,61 +94,18 @@ def check_ids(path: str, query: str, document: str, line: int = 0) -> None:
 
 
 def write_judgments(path: str, rows: Iterable[tuple[str, str, str, float]], provenance: Mapping[str, Any]) -> None:
-    """Write qrels, whole or not at all.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    rows : iterable of (str, str, str, float)
-        Query, assessor, document and grade.
-    provenance : mapping
-        How the grades were made, as plain values; ``kind`` and ``assessors`` are those that readers look at.
-
-    Raises
-    ------
-    InputError
-        An id is one that TREC has no place for, as `check_ids` says, or the file cannot be written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = f"{tempfile.mkdtemp()}/a.qrels"
-    >>> write_judgments(path, [("q1", "ann", "d1", 2.0)], {"kind": "people", "assessors": ["ann"]})
-    >>> Path(path).read_text().splitlines()[1], origin_of(path)["kind"]
-    ('q1 ann d1 2', 'people')
-    """
+    """Write qrels, whole or not at all."""
     write_judgment_lines(path, [judgment_line(*row, path=path) for row in rows], provenance)
 
 
 def judgment_line(query: str, assessor: str, document: str, grade: float, *, path: str = "judgments") -> str:
-    r"""Return the line of a judgment.
-
-    Raises
-    ------
-    InputError
-        An id is one that `check_ids` refuses.
-
-    Examples
-    --------
-    >>> judgment_line("q1", "Ann Lee", "d1", 2.0)
-    'q1 Ann_Lee d1 2\n'
-    """
+    r"""Return the line of a judgment."""
     check_ids(path, query, document)
     return f"{query} {assessor_text(assessor)} {document} {grade_text(grade)}\n"
 
 
 def write_judgment_lines(path: str, lines: Iterable[str], provenance: Mapping[str, Any]) -> None:
-    """Write lines of `judgment_line` below their origin, whole or not at all.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = f"{tempfile.mkdtemp()}/a.qrels"
-    >>> write_judgment_lines(path, [judgment_line("q1", "ann", "d1", 2.0)], {"kind": "people"})
-    >>> origin_of(path)["kind"]
-    'people'
-    """
+    """Write lines of `judgment_line` below their origin, whole or not at all."""
     head = json.dumps({"idealrank": __version__, **provenance}, ensure_ascii=True, separators=(",", ":")).replace(" ", "\\u0020")
     write_bytes(["".join([ORIGIN_MARK, head, "\n", *lines]).encode("utf-8", "surrogateescape")], path)
 
@@ -232,13 +127,7 @@ def origin_of(path: str | Path) -> Mapping[str, Any] | None:
 
 
 def origin_in(line: bytes) -> Mapping[str, Any] | None:
-    """Return the provenance that a line holds; None if it holds none.
-
-    Examples
-    --------
-    >>> origin_in(b'# idealrank-judgments {"kind":"people"}'), origin_in(b"q1 0 d1 1")
-    ({'kind': 'people'}, None)
-    """
+    """Return the provenance that a line holds; None if it holds none."""
     if not line.startswith(ORIGIN_MARK.encode()):
         return None
     try:
@@ -249,26 +138,7 @@ def origin_in(line: bytes) -> Mapping[str, Any] | None:
 
 
 def refuse_to_replace_judgments(path: str, kinds: Collection[str], *, option: str) -> None:
-    """Refuse to write over judgments that were made otherwise: they cannot be had again.
-
-    Parameters
-    ----------
-    path : str
-        File to write.
-    kinds : collection of str
-        Kinds of assessors whose judgments may be replaced.
-    option : str
-        Name of the option, for the message.
-
-    Raises
-    ------
-    OptionError
-        The file has other judgments, or does not name their origin.
-
-    Examples
-    --------
-    >>> refuse_to_replace_judgments("no-such-file", ["model"], option="-o")
-    """
+    """Refuse to write over judgments that were made otherwise: they cannot be had again."""
     target = Path(path)
     if not target.is_file() or not target.stat().st_size:
         return
@@ -279,17 +149,7 @@ def refuse_to_replace_judgments(path: str, kinds: Collection[str], *, option: st
 
 
 def refuse_to_replace_table(path: str, *, option: str) -> None:
-    """Refuse to write over a file that is no label table.
-
-    Raises
-    ------
-    OptionError
-        The file is something else.
-
-    Examples
-    --------
-    >>> refuse_to_replace_table("no-such-file", option="-o")
-    """
+    """Refuse to write over a file that is no label table."""
     target = Path(path)
     if not target.is_file() or not target.stat().st_size:
         return
@@ -300,27 +160,7 @@ def refuse_to_replace_table(path: str, *, option: str) -> None:
 
 
 def refuse_same_files(written: Mapping[str, str], inputs: Iterable[str | None] = ()) -> None:
-    """Refuse to write two files to one place, or one over a file that is read.
-
-    Parameters
-    ----------
-    written : mapping of str to str
-        Path of each file to write, by what it is.
-    inputs : iterable of str or None
-        Files that are read.
-
-    Raises
-    ------
-    OptionError
-        Two paths are the same file.
-
-    Examples
-    --------
-    >>> refuse_same_files({"-o": "a.qrels", "--state": "./a.qrels"})
-    Traceback (most recent call last):
-    ...
-    idealrank.errors.OptionError: --state ./a.qrels: found the file of -o, expected another name
-    """
+    """Refuse to write two files to one place, or one over a file that is read."""
     places: dict[str, str] = {}
     for what, path in written.items():
         place = path if "\0" in path else os.path.realpath(path)
@@ -332,29 +172,12 @@ def refuse_same_files(written: Mapping[str, str], inputs: Iterable[str | None] =
 
 
 def write_labels(path: str, labels: Iterable[Label]) -> None:
-    """Write a label table: CSV with a row for each judgment, those that failed too.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = f"{tempfile.mkdtemp()}/a.csv"
-    >>> write_labels(
-    ...     path, [Label(query="q1", document="d1", grade=None, assessor="model", kind="model", status="failed", note="no answer")]
-    ... )
-    >>> read_labels_table(path)[0]["note"]
-    'no answer'
-    """
+    """Write a label table: CSV with a row for each judgment, those that failed too."""
     write_label_lines(path, map(label_line, labels))
 
 
 def label_line(label: Label) -> str:
-    r"""Return the line of a label in a label table.
-
-    Examples
-    --------
-    >>> label_line(Label(query="q1", document="d1", grade=2.0, assessor="ann", kind="people", note="a, b"))
-    'q1,d1,2,ann,people,graded,1,"a, b",,,,,,\n'
-    """
+    r"""Return the line of a label in a label table."""
     return _csv_line(label.row)
 
 
@@ -365,29 +188,11 @@ def _csv_line(cells: Sequence[str]) -> str:
 
 
 def write_label_lines(path: str, lines: Iterable[str]) -> None:
-    """Write lines of `label_line` below the names of the columns, whole or not at all.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = f"{tempfile.mkdtemp()}/a.csv"
-    >>> write_label_lines(path, [label_line(Label(query="q1", document="d1", grade=2.0, assessor="ann", kind="people"))])
-    >>> read_labels_table(path)[0]["grade"]
-    '2'
-    """
+    """Write lines of `label_line` below the names of the columns, whole or not at all."""
     write_bytes(["".join([_csv_line(COLUMNS), *lines]).encode("utf-8", "surrogateescape")], path)
 
 
 def read_labels_table(path: str | Path) -> list[dict[str, str]]:
-    """Read the rows of a label table.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = f"{tempfile.mkdtemp()}/a.csv"
-    >>> write_labels(path, [Label(query="q1", document="d1", grade=1.0, assessor="ann", kind="people")])
-    >>> read_labels_table(path)[0]["assessor"]
-    'ann'
-    """
+    """Read the rows of a label table."""
     with Path(path).open(encoding="utf-8", errors="surrogateescape", newline="") as file:
         return list(csv.DictReader(file))

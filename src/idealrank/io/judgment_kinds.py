@@ -26,54 +26,20 @@ def tell_kinds(
     notes: Notes,
     columns: Columns = None,
 ) -> None:
-    r"""Warn of judgments by different kinds of assessors, and note a table of labels without any by people.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-        The files of one collection.
-    format : str
-        Their format. TREC files have kinds in each comment that names an origin; tables and records have them in a column ``kind``; in
-        exports of Label Studio, annotations are by people and predictions by a model.
-    notes : Notes
-        Gets the message.
-    columns : mapping, optional
-        Fields and control of Label Studio.
-
-    Examples
-    --------
-    >>> people, model = (ORIGIN_MARK.encode() + b'{"kind":"%s"}\nq1 0 %s 1\n' % one for one in ((b"people", b"d1"), (b"model", b"d2")))
-    >>> tell_kinds([Source("a.qrels", people), Source("b.qrels", b"q1 0 d3 1")], "trec", Notes(print))
-    >>> tell_kinds([Source("a.qrels", people), Source("b.qrels", model)], "trec", Notes(print))
-    the judgments are of different kinds (a.qrels: people, b.qrels: model) and were joined; --judge-qrels keeps a judge apart
-    >>> tell_kinds([Source("a.csv", b"query,document,grade,kind\nq,d,1,model")], "csv", Notes(print))
-    a.csv: all judgments are of kind model, none by people
+    r"""Warn of judgments by different kinds of assessors, and note a table of labels without any by
+    people.
     """
     found = {source.path: kinds_of(source, format, columns) for source in sources}
     _tell(found, notes, are_tables=format != "trec")
 
 
 def kinds_of(source: Source, format: str, columns: Columns = None) -> list[str]:  # noqa: A002  (as above)
-    r"""Kinds of assessors that a file names, as `tell_kinds` finds them.
-
-    Examples
-    --------
-    >>> kinds_of(Source("a.csv", b"query,document,grade,kind\nq,d,1,model"), "csv")
-    ['model']
-    """
+    r"""Kinds of assessors that a file names, as `tell_kinds` finds them."""
     return list(dict.fromkeys(_kinds(source, format, columns)))
 
 
 def tell_kinds_of_frame(frame: Any, names: Sequence[str], where: str, notes: Notes) -> None:
-    """Warn or note as `tell_kinds` does, for a dataframe with these columns.
-
-    Examples
-    --------
-    >>> import polars
-    >>> frame = polars.DataFrame({"query": ["q", "q"], "document": ["a", "b"], "grade": [1, 0], "kind": ["people", "model"]})
-    >>> tell_kinds_of_frame(frame, frame.columns, "qrels", Notes(print))
-    the judgments are of different kinds (qrels: people and model) and were joined; --judge-qrels keeps a judge apart
-    """
+    """Warn or note as `tell_kinds` does, for a dataframe with these columns."""
     if _KIND in names:
         records = (record.fields for record in frame_records(frame, where, _chosen))
         _tell({where: list(dict.fromkeys(_kinds_of(records)))}, notes, are_tables=True)

@@ -33,29 +33,14 @@ _EXPECTED = "columns query and document, and query_text, title, text, link, prio
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JudgmentPair:
-    """Query and document to judge.
+    """Query and document to judge."""
 
-    Attributes
-    ----------
-    query, document : str
-        Ids.
-    query_text : str
-        Words of the user; the id of the query where no text is known.
-    content : DocumentText
-        Title, text and address of the document.
-    priority : float
-        Place in the order of judging: 1 is judged first; infinite where none is given.
-
-    Examples
-    --------
-    >>> JudgmentPair(query="q1", document="d1", query_text="sort a list", content=DocumentText("sorted", "Return a new sorted list")).key
-    ('q1', 'd1')
-    """
-
+    # query, document: Ids
     query: str
     document: str
-    query_text: str = ""
-    content: DocumentText = _NO_TEXT
+    query_text: str = ""  # Words of the user; the id of the query where no text is known
+    content: DocumentText = _NO_TEXT  # Title, text and address of the document
+    # Place in the order of judging: 1 is judged first; infinite where none is given
     priority: float = math.inf
 
     @property
@@ -67,39 +52,7 @@ class JudgmentPair:
 def read_pairs(
     path: AnyPath, queries: AnyPath | None = None, documents: AnyPath | None = None, *, tell: Tell | None = None
 ) -> list[JudgmentPair]:
-    r"""Read a list of pairs to judge.
-
-    Parameters
-    ----------
-    path : path
-        CSV with commas, semicolons or tabs, JSON lines, a JSON array, or a JSON object with an array ``documents``, as `judge pool` writes
-        it. The columns are query and document, and optionally query_text, title, text, link, priority and sampled. Pairs whose sampled is
-        false are left out, as `judge pool --strata` writes them.
-    queries : path, optional
-        Texts of queries, as `read_texts` reads them; for pairs without a query_text.
-    documents : path, optional
-        Texts of documents, as `read_documents` reads them; for pairs without title and text.
-    tell : callable, optional
-        Callback for messages about the files.
-
-    Returns
-    -------
-    list of JudgmentPair
-        In the order of the file.
-
-    Raises
-    ------
-    InputError, FileFormatError
-        A file cannot be read, has no pair, or has a pair twice; with file and line.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "pairs.csv")
-    >>> _ = path.write_text("query,document,title\nq1,d1,sorted\n")
-    >>> read_pairs(path)[0].content.title
-    'sorted'
-    """
+    r"""Read a list of pairs to judge."""
     name = str(path)
     found: dict[tuple[str, str], JudgmentPair] = {}
     left_out, notes = 0, Notes(tell)
@@ -124,13 +77,7 @@ def read_pairs(
 def with_texts(
     pairs: Sequence[JudgmentPair], queries: AnyPath | None, documents: AnyPath | None, *, tell: Tell | None = None
 ) -> list[JudgmentPair]:
-    """Return pairs with the texts that they lack; a query without any text gets its id.
-
-    Examples
-    --------
-    >>> with_texts([JudgmentPair(query="q1", document="d1")], None, None)[0].query_text
-    'q1'
-    """
+    """Return pairs with the texts that they lack; a query without any text gets its id."""
     lacking = {one.query for one in pairs if not one.query_text}
     wanted = {one.document for one in pairs if not one.content.joined}
     query_texts = read_texts(queries, lacking, length=_LONGEST_QUERY, tell=tell) if queries is not None else {}
@@ -163,7 +110,9 @@ def _records(path: str, notes: Notes) -> Iterator[FieldRecord]:
 
 
 def _objects(content: bytes, path: str) -> Iterator[FieldRecord]:
-    """Records of JSON lines; or of the documents of one object, as `judge pool --format json` writes it."""
+    """Records of JSON lines; or of the documents of one object, as `judge pool --format json`
+    writes it.
+    """
     try:
         whole = json.loads(content.removeprefix(BYTE_ORDER_MARK))
     except (ValueError, RecursionError):  # several lines, or a mistake, which has a line

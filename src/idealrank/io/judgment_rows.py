@@ -20,75 +20,39 @@ _CHUNK = 1 << 14
 
 
 class JudgmentRow(NamedTuple):
-    """One document of one query.
+    """One document of one query."""
 
-    Attributes
-    ----------
-    query, document : str
-        Ids.
-    grade : float or None
-        None if the row says that the document is unjudged.
-    assessor : str
-        Empty where no assessor is named.
-    query_text, text : str
-        Texts of the query and of the document; empty where there are none.
-    values : mapping of str to object
-        Other columns, by name.
-    features : mapping of int to float
-        By number.
-    place : tuple of str and int
-        Where the row stands.
-    """
-
+    # query, document: Ids
     query: str
     document: str
-    grade: float | None
-    assessor: str = ""
+    grade: float | None  # None if the row says that the document is unjudged
+    assessor: str = ""  # Empty where no assessor is named
+    # query_text, text: Texts of the query and of the document; empty where there are none
     query_text: str = ""
     text: str = ""
-    values: Mapping[str, Any] = _NOTHING
-    features: Mapping[int, float] = _NOTHING
-    place: Place = ("", 0)
+    values: Mapping[str, Any] = _NOTHING  # Other columns, by name
+    features: Mapping[int, float] = _NOTHING  # By number
+    place: Place = ("", 0)  # Where the row stands
 
 
 @dataclass(kw_only=True)
 class JudgmentSheet:
-    """A file of judgments.
+    """A file of judgments."""
 
-    Attributes
-    ----------
-    rows : iterator of JudgmentRow
-        In the order of the file; can be read once.
-    columns : sequence of str
-        Names of other columns.
-    features : sequence of int
-        Numbers of features.
-    has_assessors, has_query_texts, has_texts : bool
-        Whether any row has one.
-    texts_are_ids : bool
-        The format names a query by its text.
-    left : mapping of str to sequence of str
-        What the file holds and no row has, by kind of loss: an example of each piece.
-    """
-
-    rows: Iterator[JudgmentRow]
-    columns: Sequence[str] = ()
-    features: Sequence[int] = ()
+    rows: Iterator[JudgmentRow]  # In the order of the file; can be read once
+    columns: Sequence[str] = ()  # Names of other columns
+    features: Sequence[int] = ()  # Numbers of features
+    # has_assessors, has_query_texts, has_texts: Whether any row has one
     has_assessors: bool = False
     has_query_texts: bool = False
     has_texts: bool = False
-    texts_are_ids: bool = False
+    texts_are_ids: bool = False  # The format names a query by its text
+    # What the file holds and no row has, by kind of loss: an example of each piece
     left: dict[str, list[str]] = field(default_factory=dict)
 
 
 def sheet_of(rows: list[JudgmentRow], *, texts_are_ids: bool = False, left: dict[str, list[str]] | None = None) -> JudgmentSheet:
-    """A sheet of rows that are in memory.
-
-    Examples
-    --------
-    >>> sheet_of([JudgmentRow("q1", "d1", 2.0, "ann")]).has_assessors
-    True
-    """
+    """A sheet of rows that are in memory."""
     return JudgmentSheet(
         rows=iter(rows),
         columns=list(dict.fromkeys(name for row in rows for name in row.values)),
@@ -102,13 +66,7 @@ def sheet_of(rows: list[JudgmentRow], *, texts_are_ids: bool = False, left: dict
 
 
 def rows_of_qrels(qrels: Qrels) -> Iterator[JudgmentRow]:
-    """Rows of judgments that the kernel holds, some at a time.
-
-    Examples
-    --------
-    >>> [row.document for row in rows_of_qrels(Qrels({"q1": {"d1": 1, "d2": 0}}))]
-    ['d1', 'd2']
-    """
+    """Rows of judgments that the kernel holds, some at a time."""
     table, ends, query = qrels.table, qrels.offsets[1:].tolist(), 0
     ids = table.query_ids()
     name = decode_id(ids[0]) if ids else ""
@@ -123,11 +81,6 @@ def rows_of_qrels(qrels: Qrels) -> Iterator[JudgmentRow]:
 
 class SeenPairs:
     """SeenPairs of query and document that were seen, for each assessor.
-
-    Parameters
-    ----------
-    complain : callable
-        Gets a pair that comes a second time.
 
     Examples
     --------
@@ -157,45 +110,13 @@ class SeenPairs:
 
 
 def judgments_only(path: str, table: Table, what: str) -> None:
-    """Refuse a file of judgments where a run is read.
-
-    Parameters
-    ----------
-    path : str
-        The file, for messages.
-    table : {"qrels", "run"}
-        What is read.
-    what : str
-        Contents of the file, such as ``ratings of RRE``.
-
-    Examples
-    --------
-    >>> judgments_only("a.json", "qrels", "ratings of RRE")
-    """
+    """Refuse a file of judgments where a run is read."""
     if table == "run":
         raise FileFormatError(path, 0, f"{what}, which are judgments", "a run", "judgments come first, then runs")
 
 
 def one_grade_each(path: str, rows: Sequence[JudgmentRow]) -> Rows:
-    """Judged rows as columns, for evaluation.
-
-    Parameters
-    ----------
-    path : str
-        The file, for messages.
-    rows : sequence of JudgmentRow
-        With documents that no two assessors judged.
-
-    Raises
-    ------
-    InputError
-        Two assessors judged a document.
-
-    Examples
-    --------
-    >>> one_grade_each("a.json", [JudgmentRow("q1", "d1", 2.0), JudgmentRow("q1", "d2", None)]).documents[0]
-    'd1'
-    """
+    """Judged rows as columns, for evaluation."""
     kept = [row for row in rows if row.grade is not None]
     if len({(row.query, row.document) for row in kept}) < len(kept):
         names = ", ".join(repr(name) for name in dict.fromkeys(row.assessor for row in kept) if name)
@@ -209,7 +130,8 @@ def one_grade_each(path: str, rows: Sequence[JudgmentRow]) -> Rows:
 
 
 def valid_text(value: Any) -> str:
-    r"""A text as UTF-8 can hold it: half surrogate pairs become question marks; empty for what is no text.
+    r"""A text as UTF-8 can hold it: half surrogate pairs become question marks; empty for what is no
+    text.
 
     Examples
     --------

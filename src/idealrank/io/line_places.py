@@ -18,22 +18,10 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True)
 class KnownLine:
-    r"""A line by its bytes, since a part does not know where its lines stand in the files.
+    r"""A line by its bytes, since a part does not know where its lines stand in the files."""
 
-    Attributes
-    ----------
-    text : bytes
-        The whole line, without its end.
-    equal : int
-        Lines before it that are the same; all of them are of its query, and so in its part.
-
-    Examples
-    --------
-    >>> KnownLine.of([b"a\nb\na\n"], (0, 3))
-    KnownLine(text=b'a', equal=1)
-    """
-
-    text: bytes
+    text: bytes  # The whole line, without its end
+    # Lines before it that are the same; all of them are of its query, and so in its part
     equal: int
 
     @classmethod
@@ -45,27 +33,11 @@ class KnownLine:
 
 @dataclass(frozen=True)
 class LineProblem:
-    r"""A line of a part that cannot be used.
+    r"""A line of a part that cannot be used."""
 
-    Attributes
-    ----------
-    error : ParseError
-        As the kernel raised it for the part.
-    line : KnownLine
-        The line.
-    first : KnownLine or None
-        Of a document that comes twice, the line with its first appearance.
-
-    Examples
-    --------
-    >>> error = _kernel.ParseError("duplicate", 0, 2, b"q 0 a 1", b"0:1")
-    >>> LineProblem.of(error, [b"q 0 a 2\nq 0 a 1\n"]).first
-    KnownLine(text=b'q 0 a 2', equal=0)
-    """
-
-    error: _kernel.ParseError
-    line: KnownLine
-    first: KnownLine | None
+    error: _kernel.ParseError  # As the kernel raised it for the part
+    line: KnownLine  # The line
+    first: KnownLine | None  # Of a document that comes twice, the line with its first appearance
 
     @classmethod
     def of(cls, error: _kernel.ParseError, buffers: Sequence[Any]) -> "LineProblem":
@@ -79,21 +51,7 @@ class LineProblem:
 
 
 def first_problem(problems: Sequence[LineProblem], sources: Sequence[Source]) -> _kernel.ParseError:
-    r"""Return the error of the problem that comes first in the files, with its place there.
-
-    Parameters
-    ----------
-    problems : sequence of LineProblem
-        Of each part, the first.
-    sources : sequence of Source
-        The files.
-
-    Examples
-    --------
-    >>> problem = LineProblem.of(_kernel.ParseError("fields", 0, 1, b"x", b"1"), [b"x\n"])
-    >>> first_problem([problem], [Source("a.run", b"q Q0 a 1 2 t\nx\n")]).args
-    ('fields', 0, 2, b'x', b'1')
-    """
+    r"""Return the error of the problem that comes first in the files, with its place there."""
     places: dict[bytes, list[Place]] = {line.text: [] for one in problems for line in (one.line, one.first) if line is not None}
 
     def let_go() -> None:
@@ -112,13 +70,7 @@ def first_problem(problems: Sequence[LineProblem], sources: Sequence[Source]) ->
 
 
 def buffers_before(buffers: Sequence[Any], place: Place) -> Iterator[Any]:
-    r"""Lines of a part before a place.
-
-    Examples
-    --------
-    >>> [bytes(buffer) for buffer in buffers_before([b"a\n", b"b\nc\n"], (1, 2))]
-    [b'a\n', b'b\n']
-    """
+    r"""Lines of a part before a place."""
     yield from buffers[: place[0]]
     end, left = _begin(buffers[place[0]]), place[1] - 1
     for block in _blocks(buffers[place[0]]):

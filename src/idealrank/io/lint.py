@@ -28,33 +28,19 @@ _ERRORS = {"qrels": _RUN_ERRORS | {"infinite", "no-data"}, "run": _RUN_ERRORS}
 
 @dataclass(kw_only=True)
 class Report:
-    """Problems in the files of one collection.
+    """Problems in the files of one collection."""
 
-    Attributes
-    ----------
-    paths : list of str
-        As typed.
-    table : {"qrels", "run"}
-        What they should hold.
-    format : str
-        What they were read as; empty if they could not be opened.
-    problems : Collection
-        Counts and examples by kind.
-    failure : str
-        Why nothing could be read at all; empty otherwise.
-    notes, doubts : list of str
-        What was guessed; and what might have been guessed wrong, which counts as warnings.
-    qrels, run : Qrels or Run, optional
-        The data, if there is no error, or none but documents that come twice (the first of them counts here).
-    """
-
-    paths: list[str]
-    table: Table
-    format: Format | Literal[""] = ""
-    problems: Collection = field(default_factory=Collection)
-    failure: str = ""
+    paths: list[str]  # As typed
+    table: Table  # What they should hold
+    format: Format | Literal[""] = ""  # What they were read as; empty if they could not be opened
+    problems: Collection = field(default_factory=Collection)  # Counts and examples by kind
+    failure: str = ""  # Why nothing could be read at all; empty otherwise
+    # notes, doubts: What was guessed; and what might have been guessed wrong, which counts as
+    # warnings
     notes: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
+    # qrels, run: The data, if there is no error, or none but documents that come twice (the first
+    # of them counts here)
     qrels: Qrels | None = None
     run: Run | None = None
 
@@ -79,32 +65,7 @@ def lint(
     group: AnyPath | None = None,
     examples: int = 3,
 ) -> Report:
-    r"""Look for every problem of one collection.
-
-    Parameters
-    ----------
-    paths : sequence of paths
-        The files of the collection.
-    table : {"qrels", "run"}
-        What they should hold.
-    format, columns, labels, group
-        As in `read_qrels` and `read_run`.
-    examples : int
-        Lines to keep of each kind.
-
-    Returns
-    -------
-    Report
-        Never raises for what is wrong with the input.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "bad.qrels")
-    >>> _ = path.write_text("q1 0 d1 1\nq1 0 d2\n")
-    >>> lint([path], "qrels").problems.counts
-    Counter({'fields': 1})
-    """
+    r"""Look for every problem of one collection."""
     report = Report(paths=[str(path) for path in paths], table=table, problems=Collection(examples))
     notes = Notes(report.notes.append, report.doubts.append)
     try:

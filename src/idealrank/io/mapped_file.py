@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
 
 class MappedFile(mmap.mmap):
-    """A mapped file that is watched: cut short, it reads as zeros from there on, and no bus error ends the process."""
+    """A mapped file that is watched: cut short, it reads as zeros from there on, and no bus error
+    ends the process.
+    """
 
     watch: "_kernel.Watch | None" = None  # gone before the mapping is
 
@@ -20,12 +22,7 @@ class MappedFile(mmap.mmap):
 
 
 def refuse_cut(name: str, data: "mmap.mmap | bytes") -> None:
-    """Raise FileFormatError if a mapped file became shorter since it was mapped.
-
-    Examples
-    --------
-    >>> refuse_cut("a.run", b"bytes in memory stay as they are")
-    """
+    """Raise FileFormatError if a mapped file became shorter since it was mapped."""
     if isinstance(data, MappedFile) and data.watch is not None and data.watch.cut:
         found, expected = "a file that became shorter during reading", "an unchanged file"
         raise FileFormatError(name, 0, found, expected, "evaluate a copy if other programs change the file")

@@ -13,38 +13,14 @@ _PROGRAM = 160 << 20  # of a system that does not tell how much the process take
 
 
 class MemoryBudget(NamedTuple):
-    """Bytes that the process may take, everything included.
+    """Bytes that the process may take, everything included."""
 
-    Attributes
-    ----------
-    total : int
-        Bytes.
-    text : str
-        As given, for messages.
-
-    Examples
-    --------
-    >>> MemoryBudget.of("512MB").total
-    512000000
-    """
-
-    total: int
-    text: str
+    total: int  # Bytes
+    text: str  # As given, for messages
 
     @classmethod
     def of(cls, value: "str | int | MemoryBudget") -> "MemoryBudget":
-        """Read ``"512MB"``, ``"2GiB"`` or a number of bytes.
-
-        Raises
-        ------
-        OptionError
-            It is no amount of memory.
-
-        Examples
-        --------
-        >>> MemoryBudget.of("1.5 GiB").total, MemoryBudget.of(10**9).text
-        (1610612736, '1000 MB')
-        """
+        """Read ``"512MB"``, ``"2GiB"`` or a number of bytes."""
         if isinstance(value, MemoryBudget):
             return value
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
@@ -55,18 +31,7 @@ class MemoryBudget(NamedTuple):
         return cls(int(float(found[1]) * _UNITS[(found[2] or "").lower()]), value.strip() if isinstance(value, str) else "")
 
     def left(self) -> int:
-        """Bytes that the program and what it holds leave for the data.
-
-        Raises
-        ------
-        InputError
-            Hardly any.
-
-        Examples
-        --------
-        >>> MemoryBudget.of("64GB").left() > 10**9
-        True
-        """
+        """Bytes that the program and what it holds leave for the data."""
         taken = resident()
         if self.total - taken < _LEAST:
             raise InputError(
@@ -78,13 +43,7 @@ class MemoryBudget(NamedTuple):
 
 
 def resident() -> int:
-    """Bytes that this process holds in memory; where the system tells the peak only, that.
-
-    Examples
-    --------
-    >>> resident() > 10**6
-    True
-    """
+    """Bytes that this process holds in memory; where the system tells the peak only, that."""
     if sys.platform == "win32":
         return _PROGRAM
     import resource  # noqa: PLC0415  (POSIX)
@@ -97,11 +56,5 @@ def resident() -> int:
 
 
 def megabytes(size: int) -> str:
-    """Bytes in words.
-
-    Examples
-    --------
-    >>> megabytes(512_000_000)
-    '512 MB'
-    """
+    """Bytes in words."""
     return f"{-(-size // 10**6)} MB"

@@ -23,27 +23,7 @@ class _Answer(NamedTuple):
 
 
 def read_answers(path: Paths, notes: Notes) -> list[AssignedAnswers]:
-    """Read the answers of one or several systems.
-
-    Parameters
-    ----------
-    path : path or list of paths
-        JSON lines or an array of records with ``qid``, ``nuggets`` and, if it has several systems, ``run_id``. May be compressed.
-    notes : Notes
-        Told about nuggets that were not assigned.
-
-    Returns
-    -------
-    list of AssignedAnswers
-        By ``run_id``, in order of first appearance; without it, the name is empty.
-
-    Raises
-    ------
-    InputError
-        A file cannot be opened or has no answer.
-    FileFormatError
-        A record cannot be used, or a system answers a query twice.
-    """
+    """Read the answers of one or several systems."""
     found: dict[str, dict[str, list[Nugget]]] = {}
     sources = open_sources(path, notes)
     for source in sources:
@@ -66,15 +46,7 @@ def read_answers(path: Paths, notes: Notes) -> list[AssignedAnswers]:
 
 
 def read_nuggets(path: Paths, notes: Notes) -> dict[str, list[Nugget]]:
-    """Read nuggets with their importance, by query.
-
-    Parameters
-    ----------
-    path : path or list of paths
-        JSON lines or an array of records with ``qid`` and ``nuggets``.
-    notes : Notes
-        Told about guesses.
-    """
+    """Read nuggets with their importance, by query."""
     found: dict[str, list[Nugget]] = {}
     for source in open_sources(path, notes):
         for record in _records(source):

@@ -14,36 +14,20 @@ _DIGITS = 24  # of a number of 64 bits, with a sign and a few blanks
 
 
 def is_lost_text(text: str) -> bool:
-    """Return whether a whole number without point and exponent, of at most 24 characters, changes in float64.
-
-    Examples
-    --------
-    >>> is_lost_text("9007199254740993"), is_lost_text("9007199254740993.0"), is_lost_text("7")
-    (True, False, False)
+    """Return whether a whole number without point and exponent, of at most 24 characters, changes
+    in float64.
     """
     return len(text) < _DIGITS and _WHOLE.fullmatch(text) is not None and is_lost(int(text))
 
 
 def parse_number(text: str) -> float | None:
-    """The number that a text is, or None; ``nan`` gives NaN.
-
-    Examples
-    --------
-    >>> parse_number("1e-3"), parse_number("1_000"), parse_number("0x1")
-    (0.001, None, None)
-    """
+    """The number that a text is, or None; ``nan`` gives NaN."""
     return float(text) if NUMBER.fullmatch(text) else None
 
 
 def parse_numbers(texts: Sequence[str]) -> FloatArray | None:
-    """A column of numbers, or None if one of them is none (or is NaN); the caller then looks for it cell by cell.
-
-    Examples
-    --------
-    >>> parse_numbers(["1", "2.5"])
-    array([1. , 2.5])
-    >>> parse_numbers(["1", "many"]) is None
-    True
+    """A column of numbers, or None if one of them is none (or is NaN); the caller then looks for it
+    cell by cell.
     """
     joined = "".join(texts)
     # Python also takes underscores and the digits of every script; the kernel does not, so neither do we.

@@ -17,52 +17,19 @@ _NEEDED = ("query", "document", "stratum", "probability", "sampled")
 
 
 class PoolRow(NamedTuple):
-    """One pooled document.
+    """One pooled document."""
 
-    Attributes
-    ----------
-    query, document, stratum : str
-        Ids, and the stratum as written.
-    grade : float or None
-        Grade of a sampled document, where the file has it.
-    probability : float or None
-        Inclusion probability, where the file has it.
-    sampled : bool
-        Whether the document was sampled.
-    """
-
+    # query, document, stratum: Ids, and the stratum as written
     query: str
     document: str
     stratum: str
-    grade: float | None
-    probability: float | None
-    sampled: bool
+    grade: float | None  # Grade of a sampled document, where the file has it
+    probability: float | None  # Inclusion probability, where the file has it
+    sampled: bool  # Whether the document was sampled
 
 
 def read_pool_rows(path: str, *, tell: Tell | None = None) -> list[PoolRow]:
-    r"""Read a pool.
-
-    Parameters
-    ----------
-    path : path
-        The CSV file of `idealrank judge pool`, with the columns query, document, stratum, probability and sampled; or TREC's sampled
-        judgments, lines ``QUERY 0 DOCUMENT STRATUM GRADE`` in which a grade below 0 is a document that was not sampled.
-    tell : callable, optional
-        Called with each note.
-
-    Raises
-    ------
-    FileFormatError
-        A column is missing, or a cell is not what it should be; the message names file and line.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "sampled.txt")
-    >>> _ = path.write_text("q 0 a 1 2\nq 0 b 2 -1\n")
-    >>> [(row.document, row.stratum, row.grade, row.sampled) for row in read_pool_rows(str(path))]
-    [('a', '1', 2.0, True), ('b', '2', None, False)]
-    """
+    r"""Read a pool."""
     found: list[PoolRow] = []
     for source in open_sources(path, Notes(tell)):
         raw = source.read().removeprefix(BYTE_ORDER_MARK)

@@ -9,29 +9,11 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class InputFile:
-    """A file that was evaluated.
+    """A file that was evaluated."""
 
-    Attributes
-    ----------
-    path : str
-        As typed.
-    size : int
-        Bytes.
-    modified : str
-        Time of the last change, UTC, ISO 8601.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.run"
-    >>> _ = path.write_bytes(b"")
-    >>> input_file(str(path)).sha256[:8]
-    'e3b0c442'
-    """
-
-    path: str
-    size: int
-    modified: str
+    path: str  # As typed
+    size: int  # Bytes
+    modified: str  # Time of the last change, UTC, ISO 8601
 
     @property
     def sha256(self) -> str:
@@ -47,25 +29,13 @@ class InputFile:
 
 
 def input_file(path: str) -> InputFile:
-    """Describe a file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile() as file:
-    ...     input_file(file.name).size
-    0
-    """
+    """Describe a file."""
     status = Path(path).stat()
     return InputFile(path, status.st_size, datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds"))
 
 
 def input_files(paths: Iterable[str]) -> tuple[InputFile, ...]:
-    """Describe the files among the paths; standard input and other streams have nothing to describe.
-
-    Examples
-    --------
-    >>> input_files(["-"])
-    ()
+    """Describe the files among the paths; standard input and other streams have nothing to
+    describe.
     """
     return tuple(input_file(path) for path in paths if path != "-" and Path(path).is_file())

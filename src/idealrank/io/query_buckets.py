@@ -38,27 +38,7 @@ _BLANKS[[9, 10, 13, 32]] = True
 
 
 def hash_words(data: AnyArray, starts: IntArray, stops: IntArray | None = None) -> AnyArray:
-    """Hash words in one run of bytes.
-
-    Parameters
-    ----------
-    data : uint8 array
-        The bytes.
-    starts : int64 array, shape (n,)
-        Where each begins.
-    stops : int64 array, shape (n,), optional
-        Where each ends; without it, and before it, at a blank or a line break.
-
-    Returns
-    -------
-    uint64 array, shape (n,)
-
-    Examples
-    --------
-    >>> found = hash_words(np.frombuffer(b"q1 q2 q1", np.uint8), np.array([0, 3, 6]))
-    >>> found[0] == found[2], found[0] == found[1]
-    (np.True_, np.False_)
-    """
+    """Hash words in one run of bytes."""
     ends = np.full(starts.size, data.size) if stops is None else stops
     found = np.full(starts.size, _BASIS, np.uint64)
     going = np.flatnonzero(starts < ends)
@@ -83,7 +63,9 @@ def _bucket_of(hashes: AnyArray, count: int, level: int) -> IntArray:
 
 
 class Seen(NamedTuple):
-    """Queries of a piece: their hashes, the row at which each appears first, and the number of rows."""
+    """Queries of a piece: their hashes, the row at which each appears first, and the number of
+    rows.
+    """
 
     hashes: AnyArray
     first: IntArray
@@ -97,16 +79,7 @@ class Seen(NamedTuple):
 
 
 class FirstPlaces:
-    """Where each query appears first, by its hash.
-
-    Examples
-    --------
-    >>> places = FirstPlaces()
-    >>> places.add(Seen(np.array([7, 3], np.uint64), np.array([0, 1]), 3))
-    >>> places.add(Seen(np.array([5, 3], np.uint64), np.array([0, 1]), 2))
-    >>> places.of(np.array([3, 5, 7], np.uint64))
-    array([1, 3, 0])
-    """
+    """Where each query appears first, by its hash."""
 
     def __init__(self) -> None:
         self._hashes, self._places = np.zeros(0, np.uint64), np.zeros(0, np.int64)
@@ -138,20 +111,14 @@ class FirstPlaces:
 
 @dataclass(frozen=True)
 class Layout(Generic[Piece]):
-    """Splitting, writing and reading of pieces of a run.
+    """Splitting, writing and reading of pieces of a run."""
 
-    Attributes
-    ----------
-    split : callable
-        Takes a piece and a function from hashes to numbers of files; returns the bytes for each file, and the queries of the rows.
-    pieces : callable
-        Takes a file; yields what was written as pieces.
-    part : callable
-        Takes a file; returns it as a source of the kernel, and its lines if it is a text.
-    """
-
+    # Takes a piece and a function from hashes to numbers of files; returns the bytes for each file,
+    # and the queries of the rows
     split: Callable[[Piece, Callable[[AnyArray], IntArray], int], tuple[list[list[Any]], Seen]]
+    # Takes a file; yields what was written as pieces
     pieces: Callable[[mmap.mmap], Iterator[Piece]]
+    # Takes a file; returns it as a source of the kernel, and its lines if it is a text
     part: Callable[[mmap.mmap], tuple[Any, Sequence[Any]]]
 
 
@@ -163,23 +130,7 @@ def regroup(
     too_large: Callable[[int], Exception],
     done: Callable[[], None] = lambda: None,
 ) -> Iterator[Part]:
-    """Split pieces by query, then yield parts of whole queries.
-
-    Parameters
-    ----------
-    pieces : iterable
-        Rows in the order of the run.
-    layout : Layout
-        What pieces are.
-    expected : int
-        Bytes of all of them, about.
-    limit : int
-        Bytes of a part.
-    too_large : callable
-        Takes the bytes of a query that is larger; returns the error.
-    done : callable
-        Called when all pieces are written.
-    """
+    """Split pieces by query, then yield parts of whole queries."""
     places = FirstPlaces()
     files = _split(pieces=pieces, layout=layout, expected=expected, limit=limit, level=0, places=places)
     done()
@@ -215,7 +166,9 @@ def _split(
 
 
 def _ahead(split: Callable[[Piece], Result], pieces: Iterable[Piece]) -> Iterator[Result]:
-    """Each piece split, in order: one on a thread of its own, while the piece before it is written and the next is read."""
+    """Each piece split, in order: one on a thread of its own, while the piece before it is written
+    and the next is read.
+    """
     with ThreadPoolExecutor(1) as pool:
         before: Future[Result] | None = None
         for piece in pieces:
@@ -261,12 +214,8 @@ def _parts(
 
 
 def load_arrow() -> Any:
-    """Import Arrow with all that moves rows, so that the memory of its code is taken before what is left is counted.
-
-    Examples
-    --------
-    >>> load_arrow().__name__
-    'pyarrow'
+    """Import Arrow with all that moves rows, so that the memory of its code is taken before what is
+    left is counted.
     """
     pyarrow = load_extra("pyarrow", "grouping a run whose rows are not grouped by query", "arrow")
     import_module("pyarrow.compute")  # which the first `take` would load, and which needs more memory than pyarrow
@@ -274,13 +223,7 @@ def load_arrow() -> Any:
 
 
 def lines_layout(piece_bytes: int) -> Layout[memoryview]:
-    """Layout of lines of a TREC run.
-
-    Parameters
-    ----------
-    piece_bytes : int
-        Bytes of a piece, about.
-    """
+    """Layout of lines of a TREC run."""
     pyarrow = load_arrow()
 
     def split(piece: memoryview, bucket_of: Callable[[AnyArray], IntArray], count: int) -> tuple[list[list[Any]], Seen]:
@@ -412,14 +355,7 @@ def _letters(array: Any, pyarrow: Any) -> tuple[IntArray, memoryview]:
 
 
 def distinct_ids(column: IdColumn) -> set[bytes]:
-    """Ids of a column.
-
-    Examples
-    --------
-    >>> from idealrank.io.id_columns import pack
-    >>> sorted(distinct_ids(pack(["a", "b", "a"])))
-    [b'a', b'b']
-    """
+    """Ids of a column."""
     coded = _coded(column, load_arrow())
     assert coded.codes is not None  # noqa: S101  (for type checkers)
     data = memoryview(coded.data)
@@ -439,7 +375,9 @@ def _coded(column: IdColumn, pyarrow: Any) -> IdColumn:
 
 
 def _used(column: IdColumn, pyarrow: Any) -> IdColumn:
-    """A column with codes and the ids that some row has: rows of a piece share the dictionary of a whole file, or of a group of rows."""
+    """A column with codes and the ids that some row has: rows of a piece share the dictionary of a
+    whole file, or of a group of rows.
+    """
     assert column.codes is not None  # noqa: S101  (for type checkers)
     has_rows = np.zeros(column.offsets.size - 1, np.bool_)
     has_rows[column.codes] = True

@@ -214,28 +214,8 @@ class _Wanted(NamedTuple):
 
 
 def read_query_ids(path: Paths, *, tell: Tell | None = None) -> list[str]:
-    r"""Read the ids of queries, one a line; empty lines do not count, nor does what follows a tab, such as the text of the query.
-
-    Parameters
-    ----------
-    path : path
-        A text file, which may be compressed.
-    tell : callable, optional
-        Called with each note.
-
-    Raises
-    ------
-    FileFormatError
-        A line without a tab has several words, or a query is listed twice.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "nothing.txt")
-    ...     _ = file.write_text("q1\n\nq7\tred shoes\n")
-    ...     read_query_ids(file)
-    ['q1', 'q7']
+    r"""Read the ids of queries, one a line; empty lines do not count, nor does what follows a tab,
+    such as the text of the query.
     """
     found: dict[str, None] = {}
     for source in open_sources(path, Notes(tell)):
@@ -342,7 +322,7 @@ def _of_record(record: FieldRecord, query: str, word: str) -> _Read:
 
 
 def _word(value: Any, record: FieldRecord) -> str:
-    if value is None or value != value:
+    if value is None or value != value:  # noqa: PLR0124  (NaN)
         return ""
     if isinstance(value, (Mapping, list, tuple)):
         raise FileFormatError(record.place, record.line, type(value).__name__, "a text or a number")
@@ -375,7 +355,9 @@ def _of_text(source: Source, wanted: _Wanted) -> Iterator[_Read]:
 
 
 def _rows(source: Source) -> Iterator[tuple[list[str], int]]:
-    """Cells of each line that is not blank, with its number; tabs, commas, semicolons or blanks separate, as in the first line of data."""
+    """Cells of each line that is not blank, with its number; tabs, commas, semicolons or blanks
+    separate, as in the first line of data.
+    """
     lines = (line for line in bytes(source.data[:_HEAD]).splitlines() if line.strip() and not line.startswith(b"#"))
     head = next(lines, b"")
     delimiter = next((sign for sign in (b"\t", b",", b";") if sign in head), None)
@@ -390,23 +372,12 @@ def _rows(source: Source) -> Iterator[tuple[list[str], int]]:
 
 
 class QueryFiles(NamedTuple):
-    """The files that were named.
+    """The files that were named."""
 
-    Attributes
-    ----------
-    weights_path, cluster_path : str or None
-        Files of weights and of clusters.
-    slices_text : str or None
-        A file of categories; or ``traffic:`` and a file of traffic, for head, torso and tail.
-
-    Examples
-    --------
-    >>> QueryFiles("traffic.csv", slices_text="traffic:traffic.csv").paths
-    ['traffic.csv', 'traffic.csv']
-    """
-
+    # weights_path, cluster_path: Files of weights and of clusters
     weights_path: str | None = None
     cluster_path: str | None = None
+    # A file of categories; or ``traffic:`` and a file of traffic, for head, torso and tail
     slices_text: str | None = None
 
     @property
@@ -417,7 +388,9 @@ class QueryFiles(NamedTuple):
 
     @property
     def weights_are_of_a_sample(self) -> bool:
-        """True if the file of weights has inclusion probabilities, as the samples of `judge draw` have."""
+        """True if the file of weights has inclusion probabilities, as the samples of `judge draw`
+        have.
+        """
         if self.weights_path is None or self.weights_path == "-":
             return False
         try:
@@ -446,34 +419,16 @@ class QueryFiles(NamedTuple):
 
 
 class OfQueries(NamedTuple):
-    """Content of the query files.
+    """Content of the query files."""
 
-    Attributes
-    ----------
-    files : QueryFiles
-        Where it stands.
-    weights, clusters, categories : dict or None
-        Of each query; None without a file.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> OfQueries(QueryFiles("w.csv"), {"q1": 2.0}).check([ir.evaluate({"q1": {"x": 1}}, {"q1": ["x"]}, "RR")])
-    """
-
-    files: QueryFiles
+    files: QueryFiles  # Where it stands
+    # weights, clusters, categories: Of each query; None without a file
     weights: Mapping[str, float] | None = None
     clusters: Mapping[str, str] | None = None
     categories: "Categories | None" = None
 
     def check(self, evaluations: Sequence[Evaluation]) -> None:
-        """Refuse a file that lacks a query of the evaluations, and slices of none of them.
-
-        Raises
-        ------
-        InputError
-            It does; by the name of the file.
-        """
+        """Refuse a file that lacks a query of the evaluations, and slices of none of them."""
         wanted = queries_of(evaluations)
         for path, words in ((self.files.weights_path, self.weights), (self.files.cluster_path, self.clusters)):
             missing = [] if words is None else [query for query in wanted if query not in words]

@@ -14,26 +14,6 @@ from idealrank.errors import InputError, shown
 def read_vectors(path: str, queries: Sequence[str]) -> dict[str, FloatArray]:
     """Read an embedding for each query.
 
-    Parameters
-    ----------
-    path : str
-        ``.npy``: a matrix with a row for each query, in their order. ``.npz``: arrays ``ids`` and ``vectors``. ``.parquet``: columns ``id``
-        and ``vector``, a list of numbers.
-    queries : sequence of str
-        Ids of the queries.
-
-    Returns
-    -------
-    dict of str to float array, shape (dimensions,)
-        Embedding of each query.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, a query has no vector, or a number is not finite.
-    MissingExtraError
-        Parquet is read and pyarrow is not installed.
-
     Examples
     --------
     >>> import tempfile

@@ -203,18 +203,7 @@ def _wonder_at_bytes(part: Rows, notes: Notes) -> None:
 
 
 def common_format(sources: Sequence[Source], asked: str, notes: Notes) -> Format:
-    """The one format of all files of a collection.
-
-    Raises
-    ------
-    InputError
-        They have several.
-
-    Examples
-    --------
-    >>> common_format([Source("a.csv", b"qid,docid,rel"), Source("b.csv", b"qid,docid,rel")], "auto", Notes())
-    'csv'
-    """
+    """The one format of all files of a collection."""
     kinds: dict[str, Format] = {source.path: detect(source, asked, notes) for source in sources}
     if len(set(kinds.values())) > 1:
         found = ", ".join(f"{path} as {kind}" for path, kind in kinds.items())
@@ -235,24 +224,7 @@ def read_part(
     labels: AnyPath | None = None,
     group: AnyPath | None = None,
 ) -> Rows | Blocks:
-    r"""Read one file that is not TREC text.
-
-    Parameters
-    ----------
-    source : Source
-        The bytes.
-    table : {"qrels", "run"}
-        What they hold.
-    kind : str
-        The format.
-    columns, notes, complain, labels, group
-        As in the functions above; `complain` gets every problem and decides whether reading goes on.
-
-    Examples
-    --------
-    >>> read_part(Source("a.csv", b"qid,docid,rel\nq1,d1,2"), "qrels", "csv", None, Notes(), refuse).values
-    array([2.])
-    """
+    r"""Read one file that is not TREC text."""
     if kind == "quepid" and table == "run":  # columns of a run may look like raters
         kind = "csv"
     try:

@@ -27,26 +27,12 @@ class FieldRecord(NamedTuple):
 
 
 def is_columnar(start: bytes) -> bool:
-    """Return whether a file that begins so is Parquet or Arrow IPC.
-
-    Examples
-    --------
-    >>> is_columnar(b"PAR1"), is_columnar(b"query,category")
-    (True, False)
-    """
+    """Return whether a file that begins so is Parquet or Arrow IPC."""
     return start.startswith((_PARQUET, *_ARROW))
 
 
 def columnar_records(source: Source, choose: Choose) -> Iterator[FieldRecord]:
-    """Rows of a Parquet or Arrow IPC file, some at a time, with the chosen columns only.
-
-    Raises
-    ------
-    FileFormatError
-        The data are damaged.
-    MissingExtraError
-        pyarrow is not installed.
-    """
+    """Rows of a Parquet or Arrow IPC file, some at a time, with the chosen columns only."""
     is_parquet = bytes(source.data[:4]) == _PARQUET
     expected, what = ("a Parquet file", "Parquet") if is_parquet else ("an Arrow IPC file or stream", "Arrow IPC")
     pyarrow = load_extra("pyarrow", f"reading {what}", "arrow")
@@ -88,13 +74,7 @@ def _chosen_once(source: Source, names: Sequence[str], choose: Choose) -> list[s
 
 
 def line_records(lines: Iterable[bytes], path: str, skip: Callable[[bytes], bool] = lambda _: False) -> Iterator[FieldRecord]:
-    """Records of JSON lines; blank lines, and those that `skip` names, are left out unread.
-
-    Examples
-    --------
-    >>> [record.fields["query"] for record in line_records([b'{"query": "q1"}', b""], "a.jsonl")]
-    ['q1']
-    """
+    """Records of JSON lines; blank lines, and those that `skip` names, are left out unread."""
     for number, line in enumerate(lines, 1):
         if skip(line) or not line.strip():
             continue
@@ -108,25 +88,8 @@ def line_records(lines: Iterable[bytes], path: str, skip: Callable[[bytes], bool
 def json_records(
     text: bytes, path: str, key: str, value: str, expected: str, *, is_wanted: Callable[[str], bool] = lambda _: True
 ) -> Iterator[FieldRecord]:
-    """Records of one JSON value: an array of records, or an object of records or of values by id.
-
-    Parameters
-    ----------
-    text : bytes
-        The value.
-    path : str
-        The file, for messages.
-    key, value : str
-        Names for the fields of an object: of its ids, and of values that are no records.
-    expected : str
-        Expected content, for messages.
-    is_wanted : callable, optional
-        Tells which ids of an object are wanted.
-
-    Examples
-    --------
-    >>> [record.fields for record in json_records(b'{"q1": "news"}', "a.json", "query", "category", "{query: category}")]
-    [{'category': 'news', 'query': 'q1'}]
+    """Records of one JSON value: an array of records, or an object of records or of values by
+    id.
     """
     try:
         found = json.loads(text.removeprefix(BYTE_ORDER_MARK))
@@ -143,14 +106,7 @@ def json_records(
 
 
 def frame_records(frame: Any, where: str, choose: Choose) -> Iterator[FieldRecord]:
-    """Rows of a dataframe, with the chosen columns only.
-
-    Examples
-    --------
-    >>> import polars
-    >>> [record.fields for record in frame_records(polars.DataFrame({"query": ["q1"], "x": [1]}), "slices", lambda names: names[:1])]
-    [{'query': 'q1'}]
-    """
+    """Rows of a dataframe, with the chosen columns only."""
     import narwhals.stable.v2 as nw  # noqa: PLC0415  (only those who pass a dataframe pay for it)
 
     wrapped = nw.from_native(frame)

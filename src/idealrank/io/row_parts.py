@@ -21,21 +21,13 @@ Place: TypeAlias = tuple[str, int]
 
 
 class Rows(NamedTuple):
-    """Three columns of one file.
+    """Three columns of one file."""
 
-    Attributes
-    ----------
-    queries, documents : IdColumn
-        Ids, row by row.
-    values : float64 array, shape (n,)
-        Grades or scores.
-    place : callable
-        Where a row (from 0) stands; asked only when something is wrong with it.
-    """
-
+    # queries, documents: Ids, row by row
     queries: IdColumn
     documents: IdColumn
-    values: FloatArray
+    values: FloatArray  # shape (n,): grades or scores
+    # Where a row (from 0) stands; asked only when something is wrong with it
     place: Callable[[int], Place]
 
 
@@ -68,24 +60,12 @@ class _Piece(NamedTuple):
 
 
 class Block(NamedTuple):
-    """One query with its documents, as nested formats have them; the list may be empty.
+    """One query with its documents, as nested formats have them; the list may be empty."""
 
-    Attributes
-    ----------
-    query : str
-        Query id.
-    documents : list of str
-        A document may stand here twice.
-    values : list of float
-        As many.
-    place : tuple of str and int
-        Where the query stands.
-    """
-
-    query: str
-    documents: Sequence[str]
-    values: Sequence[float]
-    place: Place
+    query: str  # Query id
+    documents: Sequence[str]  # A document may stand here twice
+    values: Sequence[float]  # As many
+    place: Place  # Where the query stands
 
     def items(self) -> Iterator[tuple[str | bytes, float]]:
         """Documents with their values, as a mapping gives them, except that one may come twice."""
@@ -99,7 +79,9 @@ class Blocks:
     blocks: list[Block] = field(default_factory=list)
 
     def items(self) -> Iterator[tuple[str | bytes, Any]]:
-        """Queries with their documents: as a dict, which the kernel trusts and walks fastest, wherever nothing comes twice."""
+        """Queries with their documents: as a dict, which the kernel trusts and walks fastest,
+        wherever nothing comes twice.
+        """
         seen: set[str] = set()
         for block in self.blocks:
             documents = dict(block.items())
@@ -118,28 +100,13 @@ def _plain(ids: Sequence[str]) -> Sequence[str | bytes]:
 
 
 def to_qrels(parts: Iterable[Rows | Blocks], paths: Sequence[str], duplicates: QrelsDuplicates) -> Qrels:
-    """Judgments from all files of a collection.
-
-    Raises
-    ------
-    FileFormatError
-        A document is judged twice and `duplicates` is ``"error"``.
-
-    Examples
-    --------
-    >>> to_qrels([Blocks([Block("q1", ["d1"], [2.0], ("a.json", 0))])], ["a.json"], "error")["q1"]
-    {'d1': 2.0}
-    """
+    """Judgments from all files of a collection."""
     return Qrels.from_table(_table(parts, "qrels", duplicates), name=paths[0], paths=paths)
 
 
 def to_run(parts: Iterable[Rows | Blocks], paths: Sequence[str], name: str) -> Run:
-    """A run from all files of a collection; documents listed twice are left for the convention to decide.
-
-    Examples
-    --------
-    >>> to_run([Blocks([Block("q1", ["d1"], [2.0], ("a.json", 0))])], ["a.json"], "a").ranking("q1").documents
-    ['d1']
+    """A run from all files of a collection; documents listed twice are left for the convention to
+    decide.
     """
     return Run.from_table(_table(parts, "run", "keep"), name=name, paths=paths)
 
@@ -219,7 +186,9 @@ def complain_of_duplicates(parts: Sequence[Rows | Blocks], table: Table, complai
 
 
 def _repeats(parts: Sequence[Rows | Blocks], table: Table) -> bool:
-    """Return whether anything repeats; the kernel checks this faster and in less memory than the search for all repeats."""
+    """Return whether anything repeats; the kernel checks this faster and in less memory than the
+    search for all repeats.
+    """
     try:
         _table(parts, table, "error")
     except FileFormatError:

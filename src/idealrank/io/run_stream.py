@@ -46,34 +46,8 @@ def stream_run(
     tell: Tell | None = None,
     count: Count | None = None,
 ) -> Run:
-    r"""A run that stays in its files and is evaluated in parts, so that the process keeps to a budget of memory.
-
-    Parameters
-    ----------
-    path, name, format, columns, tell
-        As for `read_run`. TREC text, Parquet, Arrow IPC, CSV and TSV.
-    memory : str or int
-        Memory of the whole process, ``"512MB"`` or bytes.
-    count : callable, optional
-        Gets what was read and the total after each part.
-
-    Returns
-    -------
-    Run
-        It can be evaluated, and nothing else.
-
-    Raises
-    ------
-    InputError
-        A file cannot be opened. Evaluation raises it where a query is larger than the budget, or a row cannot be used.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "bm25.run")
-    >>> _ = path.write_text("q1 Q0 d1 1 2.5 bm25\n")
-    >>> stream_run(path, "2GB").name
-    'bm25'
+    r"""A run that stays in its files and is evaluated in parts, so that the process keeps to a
+    budget of memory.
     """
     budget, notes = MemoryBudget.of(memory), Notes(tell)
     sources = open_sources(path, notes)
@@ -108,17 +82,7 @@ def _too_large(budget: MemoryBudget, taken: int, size: int, factor: float, query
 
 
 class TextReader:
-    """Reads TREC text in stretches of lines.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-        The files.
-    budget : MemoryBudget
-        Memory of the process.
-    count : callable, optional
-        See `stream_run`.
-    """
+    """Reads TREC text in stretches of lines."""
 
     def __init__(self, sources: Sequence[Source], budget: MemoryBudget, count: Count | None = None) -> None:
         self._sources, self._budget, self._count = sources, budget, count
@@ -194,14 +158,18 @@ class TextReader:
             source.let_go()
 
     def _comes_back(self) -> bool:
-        """Return whether two queries of the first lines come again in the middle of the largest file: of grouped lines, one may go on."""
+        """Return whether two queries of the first lines come again in the middle of the largest
+        file: of grouped lines, one may go on.
+        """
         data = max((source.data for source in self._sources), key=len)
         middle = _line_end(data, len(data) // 2)
         samples = ({_first_word(line, 0) for line in bytes(data[at : at + _SAMPLE]).split(b"\n")[:-1]} for at in (0, middle))
         return len(set.intersection(*samples) - {b""}) > 1
 
     def _stretches(self, size: int) -> Iterator[list[tuple[Source, int, int]]]:
-        """Spans of the files of about that many bytes in all; a query on both sides of the end of a file is kept together."""
+        """Spans of the files of about that many bytes in all; a query on both sides of the end of a
+        file is kept together.
+        """
         spans: list[tuple[Source, int, int]] = []
         room = size
         for source in self._sources:
@@ -232,19 +200,7 @@ def _first_word(data: Any, at: int) -> bytes:
 
 
 class PieceReader:
-    """Reads a run whose rows come in pieces.
-
-    Parameters
-    ----------
-    pieces : callable
-        Takes the bytes of a piece; yields rows in their order, each time from the first.
-    budget : MemoryBudget
-        Memory of the process.
-    expected : int
-        Bytes of all rows, about.
-    let_go : callable, optional
-        Called after each piece: gives memory back.
-    """
+    """Reads a run whose rows come in pieces."""
 
     lines = None
 
@@ -308,19 +264,7 @@ class PieceReader:
 
 
 class FileReader(PieceReader):
-    """Reads files of rows.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-        The files.
-    kind : {"parquet", "arrow", "csv", "tsv"}
-        Their format.
-    columns, notes
-        As for `read_run`.
-    budget, count
-        As for `TextReader`.
-    """
+    """Reads files of rows."""
 
     def __init__(
         self, sources: Sequence[Source], kind: Format, columns: Columns, notes: Notes, budget: MemoryBudget, count: Count | None = None
@@ -390,7 +334,9 @@ class FileReader(PieceReader):
         )
 
     def _rows(self) -> int:
-        """Rows of Parquet files; of others, whose rows are not counted anywhere, about as many as their bytes hold."""
+        """Rows of Parquet files; of others, whose rows are not counted anywhere, about as many as
+        their bytes hold.
+        """
         if self._kind != "parquet":
             return self._total // 32
         from idealrank.io.formats.arrow import parquet_rows  # noqa: PLC0415  (as above)
@@ -406,14 +352,7 @@ def _table(pieces: Sequence[Rows]) -> _kernel.Table:
 
 
 def last_query(queries: IdColumn) -> int:
-    """The row at which the last query begins.
-
-    Examples
-    --------
-    >>> from idealrank.io.id_columns import pack
-    >>> last_query(pack(["a", "b", "b"]))
-    1
-    """
+    """The row at which the last query begins."""
     row = len(queries) - 1
     name = queries.bytes_at(row)
     while row > 0:
@@ -427,29 +366,14 @@ def last_query(queries: IdColumn) -> int:
 
 
 def rows_of(queries: IdColumn, name: bytes) -> int:
-    """Number of rows of a query.
-
-    Examples
-    --------
-    >>> from idealrank.io.id_columns import pack
-    >>> rows_of(pack(["a", "b", "b"]), b"b")
-    2
-    """
+    """Number of rows of a query."""
     words = queries if queries.codes is None else IdColumn(queries.offsets, queries.data)
     is_it = np.fromiter((words.bytes_at(place) == name for place in range(len(words))), bool, len(words))
     return int(np.count_nonzero(is_it if queries.codes is None else is_it[queries.codes]))
 
 
 def rows_between(rows: Rows, begin: int, end: int) -> Rows:
-    """Some rows, where they are.
-
-    Examples
-    --------
-    >>> from idealrank.io.id_columns import pack
-    >>> rows = Rows(pack(["a", "b"]), pack(["x", "y"]), np.array([1.0, 2.0]), lambda row: ("", row))
-    >>> rows_between(rows, 1, 2).documents[0]
-    'y'
-    """
+    """Some rows, where they are."""
 
     def part(column: IdColumn) -> IdColumn:
         if column.codes is not None:
@@ -460,14 +384,7 @@ def rows_between(rows: Rows, begin: int, end: int) -> Rows:
 
 
 def bytes_of(rows: Rows) -> int:
-    """Bytes of rows in memory, about: each with its document.
-
-    Examples
-    --------
-    >>> from idealrank.io.id_columns import pack
-    >>> bytes_of(Rows(pack(["a", "b"]), pack(["x", "y"]), np.array([1.0, 2.0]), lambda row: ("", row)))
-    42
-    """
+    """Bytes of rows in memory, about: each with its document."""
     documents = rows.documents
     letters = int(documents.offsets[-1]) - int(documents.offsets[0])
     if documents.codes is not None:

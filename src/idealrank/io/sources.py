@@ -29,56 +29,33 @@ _COMPRESSED = {"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstandard": ".zst"}
 
 
 class Source(NamedTuple):
-    """One input, mapped.
+    """One input, mapped."""
 
-    Attributes
-    ----------
-    path : str
-        As the user typed it; ``"-"`` is standard input.
-    data : mmap or bytes
-        The decompressed bytes.
-
-    Examples
-    --------
-    >>> Source("a.run", b"q1 Q0 d1 1 2.5 tag").data[:2]
-    b'q1'
-    """
-
-    path: str
-    data: Data
+    path: str  # As the user typed it; ``"-"`` is standard input
+    data: Data  # The decompressed bytes
 
     def open(self) -> io.BufferedReader:
-        """A file-like reader with a position of its own over the same bytes, none of them copied beforehand."""
+        """A file-like reader with a position of its own over the same bytes, none of them copied
+        beforehand.
+        """
         return io.BufferedReader(_Raw(self.data, self.path))
 
     def refuse_cut(self) -> None:
-        """Refuse a file that was truncated during reading, since the bytes read are not its content.
-
-        Raises
-        ------
-        FileFormatError
-            It became shorter.
-
-        Examples
-        --------
-        >>> Source("a.run", b"q1 Q0 d1 1 2.5 tag").refuse_cut()
+        """Refuse a file that was truncated during reading, since the bytes read are not its
+        content.
         """
         refuse_cut(self.path, self.data)
 
     def read(self) -> bytes:
-        """All bytes, copied.
-
-        Examples
-        --------
-        >>> Source("a.run", b"q1 Q0 d1 1 2.5 tag").read()[-3:]
-        b'tag'
-        """
+        """All bytes, copied."""
         data = bytes(self.data)
         self.refuse_cut()
         return data
 
     def let_go(self) -> None:
-        """Give the pages of a mapped file back to the system; they are read again when they are asked for."""
+        """Give the pages of a mapped file back to the system; they are read again when they are
+        asked for.
+        """
         if isinstance(self.data, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
             self.data.madvise(mmap.MADV_DONTNEED)
 
@@ -132,29 +109,8 @@ class _Pieces(io.RawIOBase):
 
 
 def open_stream(path: AnyPath, notes: Notes) -> io.BufferedReader:
-    r"""One file to be read once from its beginning, decompressed as it is read: an early stop has unpacked no more than that. Close it.
-
-    Parameters
-    ----------
-    path : path
-        ``"-"`` is standard input.
-    notes : Notes
-        Told when a name promises another compression than the bytes show.
-
-    Raises
-    ------
-    InputError
-        The file is missing, is a directory, or may not be read; reading raises it where compressed data are damaged.
-
-    Examples
-    --------
-    >>> import gzip, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "a.txt.gz")
-    ...     _ = path.write_bytes(gzip.compress(b"one\ntwo"))
-    ...     with open_stream(path, Notes()) as stream:
-    ...         stream.readline()
-    b'one\n'
+    r"""One file to be read once from its beginning, decompressed as it is read: an early stop has
+    unpacked no more than that. Close it.
     """
     name = os.fspath(path)
     data, kind = _opened(name, notes)
@@ -164,29 +120,7 @@ def open_stream(path: AnyPath, notes: Notes) -> io.BufferedReader:
 
 
 def open_sources(paths: Paths, notes: Notes) -> list[Source]:
-    """Map one path or a list of them.
-
-    Parameters
-    ----------
-    paths : path or list of paths
-        ``"-"`` is standard input, at most once.
-    notes : Notes
-        Told when a name promises another compression than the bytes show.
-
-    Raises
-    ------
-    InputError
-        A file is missing, is a directory, may not be read, or is damaged.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "a.txt")
-    ...     _ = path.write_bytes(b"q1 0 d1 1")
-    ...     open_sources(path, Notes())[0].data[:]
-    b'q1 0 d1 1'
-    """
+    """Map one path or a list of them."""
     if hasattr(paths, "columns") or hasattr(paths, "collect_schema") or isinstance(paths, Mapping):
         raise InputError(
             f"found {type(paths).__name__}, expected a path or a list of paths; evaluate() takes it directly, and a dataframe "
@@ -233,13 +167,7 @@ def _opened(name: str, notes: Notes) -> tuple[Data, str]:
 
 
 def refusal_text(name: str, error: OSError) -> str:
-    """Return one sentence for a file that cannot be opened.
-
-    Examples
-    --------
-    >>> refusal_text("no/such.run", FileNotFoundError())
-    'no/such.run: found no such file'
-    """
+    """Return one sentence for a file that cannot be opened."""
     if isinstance(error, FileNotFoundError):
         path = Path(name)
         siblings = [sibling.name for sibling in path.parent.iterdir()] if _is_folder(path.parent) else []

@@ -18,48 +18,23 @@ _EVERY_ROW = "1"  # as the name of the grade's column: grade 1 for every row
 
 
 class Chosen(NamedTuple):
-    """The columns of one table.
+    """The columns of one table."""
 
-    Attributes
-    ----------
-    query, document, value : str
-        Names as the table spells them; `value` is empty if every row has the grade 1.
-    by_rank : bool
-        The value is a rank, 1 at the top: the score is its negative.
-    """
-
+    # query, document, value: Names as the table spells them; `value` is empty if every row has the
+    # grade 1
     query: str
     document: str
     value: str
-    by_rank: bool = False
+    by_rank: bool = False  # The value is a rank, 1 at the top: the score is its negative
 
     @property
     def names(self) -> list[str]:
-        """The names, each once.
-
-        Examples
-        --------
-        >>> Chosen("user", "item", "").names
-        ['user', 'item']
-        """
+        """The names, each once."""
         return list(dict.fromkeys(filter(None, (self.query, self.document, self.value))))
 
 
 def parse_columns(text: str, option: str = "--columns") -> dict[str, str]:
-    """Column names as the command line takes them.
-
-    Parameters
-    ----------
-    text : str
-        ``query=NAME,document=NAME,grade=NAME`` (or ``score=``, ``rank=``; ``user=``, ``item=``, ``rating=``); what is left out is guessed.
-    option : str
-        The option that has it, for messages.
-
-    Examples
-    --------
-    >>> parse_columns("query=topic,document=docno")
-    {'query': 'topic', 'document': 'docno'}
-    """
+    """Column names as the command line takes them."""
     expected = "query=NAME,document=NAME and grade=NAME, score=NAME or rank=NAME"
     named = [(_OTHER_ROLES.get(role, role), name) for role, name in _named_pairs(text, option, expected)]
     columns = dict(named)
@@ -69,26 +44,8 @@ def parse_columns(text: str, option: str = "--columns") -> dict[str, str]:
 
 
 def parse_roles(text: str, roles: Sequence[str], option: str = "--columns") -> dict[str, str]:
-    """Column names by role, for a table whose roles are its own: the user of a click log is not its query.
-
-    Parameters
-    ----------
-    text : str
-        ``ROLE=NAME,...``.
-    roles : sequence of str
-        Roles of the table.
-    option : str
-        The option that has it, for messages.
-
-    Raises
-    ------
-    OptionError
-        A part is not ``ROLE=NAME``, or a role is unknown or occurs twice.
-
-    Examples
-    --------
-    >>> parse_roles("user=customer,rank=place", ["query", "user", "rank"])
-    {'user': 'customer', 'rank': 'place'}
+    """Column names by role, for a table whose roles are its own: the user of a click log is not its
+    query.
     """
     named = _named_pairs(text, option, f"ROLE=NAME,... with roles among {', '.join(roles)}")
     unknown = next((role for role, _ in named if role not in roles), None)
@@ -110,31 +67,7 @@ def _named_pairs(text: str, option: str, expected: str) -> list[tuple[str, str]]
 
 
 def choose_columns(names: Sequence[str], table: Table, given: Columns, where: str, notes: Notes) -> Chosen:
-    """Find the three columns of a table.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The table's columns.
-    table : {"qrels", "run"}
-        What is wanted.
-    given : mapping or sequence, optional
-        ``{"query": ..., "document": ..., "grade" | "score" | "rank": ...}``, or the three names in that order.
-    where : str
-        The table's name for messages.
-    notes : Notes
-        Told what was guessed.
-
-    Raises
-    ------
-    InputError
-        A column is missing, or a name stands twice; the message names all of them, and an option that names every column.
-
-    Examples
-    --------
-    >>> choose_columns(["qid", "docno", "sim"], "run", None, "a.csv", Notes()).value
-    'sim'
-    """
+    """Find the three columns of a table."""
     spelled = named_columns(given, table)
     doubtful: list[str] = []
 
@@ -178,13 +111,7 @@ def choose_columns(names: Sequence[str], table: Table, given: Columns, where: st
 
 
 def query_column(names: Sequence[str], given: Columns) -> str:
-    """The column or field of the query, as named or guessed; empty where there is none.
-
-    Examples
-    --------
-    >>> query_column(["_id", "_score", "query"], None)
-    'query'
-    """
+    """The column or field of the query, as named or guessed; empty where there is none."""
     named = named_columns(given, "run").get("query", "")
     if named:
         return named if named in names else ""
@@ -192,12 +119,8 @@ def query_column(names: Sequence[str], given: Columns) -> str:
 
 
 def named_columns(given: Columns, table: Table) -> dict[str, str]:
-    """Names by role; those that this table has no use for are left out, so that one mapping can serve qrels and runs.
-
-    Examples
-    --------
-    >>> named_columns({"user": "u", "grade": "g"}, "run")
-    {'query': 'u'}
+    """Names by role; those that this table has no use for are left out, so that one mapping can
+    serve qrels and runs.
     """
     useful = ("query", "document", "grade") if table == "qrels" else ("query", "document", "score", "rank")
     if given is None:

@@ -22,13 +22,7 @@ _BLANK_END = re.compile(r"\A\s|\s\Z")
 
 
 def shown(text: str) -> str:
-    r"""A cell in quotes for a message, bytes outside ASCII escaped.
-
-    Examples
-    --------
-    >>> shown("d\n1")
-    '"d\\n1"'
-    """
+    r"""A cell in quotes for a message, bytes outside ASCII escaped."""
     try:
         return quoted(encode_id(text))
     except UnicodeEncodeError:  # half a surrogate pair, which JSON can spell
@@ -40,19 +34,7 @@ def _is_any_lost(texts: Sequence[str], values: FloatArray) -> bool:
 
 
 class CellChecker:
-    """Checks ids and turns value cells into numbers.
-
-    Parameters
-    ----------
-    path : str
-        For messages.
-    table : {"qrels", "run"}
-        Grades must be finite; scores may be infinite.
-    chosen : Chosen
-        Column names for messages.
-    complain : callable
-        Gets each bad cell.
-    """
+    """Checks ids and turns value cells into numbers."""
 
     def __init__(self, path: str, table: Table, chosen: Chosen, complain: Complain) -> None:
         self._path = path
@@ -65,15 +47,7 @@ class CellChecker:
     def check(
         self, queries: Sequence[str], documents: Sequence[str], texts: Sequence[str], lines: IntArray
     ) -> tuple[FloatArray, list[int] | None]:
-        """Values, and the places of the rows that can be used (None: all).
-
-        Examples
-        --------
-        >>> from idealrank.io.complaints import refuse
-        >>> checker = CellChecker("a.csv", "run", Chosen("q", "d", "s"), refuse)
-        >>> checker.check(["q1"], ["d1"], ["0.5"], np.array([2]))
-        (array([0.5]), None)
-        """
+        """Values, and the places of the rows that can be used (None: all)."""
         bad: set[int] = set()
         for name, ids in ((self._chosen.query, queries), (self._chosen.document, documents)):
             if "" in ids or _BREAK.search(text := "".join(ids)):
@@ -133,7 +107,7 @@ class CellChecker:
                 )
             )
             return None
-        if number != number:
+        if number != number:  # noqa: PLR0124  (NaN)
             hint = "remove the line, or give the document a " + what
             self._complain(
                 Complaint(

@@ -32,13 +32,7 @@ _WIDE = 4  # letters looked at for each that is kept: blanks are drawn together
 
 
 class DocumentText(NamedTuple):
-    """Title, text and address of a document; empty where there is none.
-
-    Examples
-    --------
-    >>> DocumentText("sorted", "Return a new sorted list").joined
-    'sorted: Return a new sorted list'
-    """
+    """Title, text and address of a document; empty where there is none."""
 
     title: str
     text: str
@@ -83,47 +77,7 @@ class _Read(NamedTuple):
 
 
 def read_texts(path: AnyPath, wanted: Collection[str] | None = None, *, length: int = LENGTH, tell: Tell | None = None) -> dict[str, str]:
-    r"""Read texts by id, for people to see beside ids.
-
-    Parameters
-    ----------
-    path : path
-        Lines ``ID<tab>TEXT``, a table with a header line (commas, semicolons or tabs), JSON lines, a JSON object ``{id: text}`` or an
-        array of records, Parquet or Arrow; compressed files are unpacked as they are read, ``-`` is standard input. Tables and records
-        have an id (``_id``, ``id``, ``query_id``, ``doc_id``, ``docid``, ``docno``, ``pid``, ...) and a text (``text``, ``contents``,
-        ``body``, ``passage``, ``query``, ...), a ``title``, or both, as in BEIR and MS MARCO.
-    wanted : collection of str, optional
-        Ids whose texts are kept; all of them by default. Nothing is read after the last of these.
-    length : int
-        Letters that are kept of each text; a longer one ends with an ellipsis. Line ends and tabs become blanks.
-    tell : callable, optional
-        Callback for messages about irregularities; without it they are warnings.
-
-    Returns
-    -------
-    dict of str to str
-        By id, in the order of the file; an id that the file lacks is missing.
-
-    Raises
-    ------
-    InputError
-        The file cannot be opened.
-    FileFormatError
-        A line or record cannot be used, or a wanted id stands there twice; with file and line.
-    MissingExtraError
-        Parquet or Arrow is read and pyarrow is not installed.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "queries.tsv").write_text("q1\tsort a list\nq2\tcopy a file\n", encoding="utf-8")
-    >>> read_texts(folder / "queries.tsv", {"q2"})
-    {'q2': 'copy a file'}
-    >>> _ = (folder / "corpus.jsonl").write_text('{"_id": "d1", "title": "sorted", "text": "Return a new sorted list"}')
-    >>> read_texts(folder / "corpus.jsonl", length=20)
-    {'d1': 'sorted: Return a ne…'}
-    """
+    r"""Read texts by id, for people to see beside ids."""
     found: dict[str, str] = {}
     _collect(path, wanted, tell, found, lambda entry: clipped(entry.text, length))
     return found
@@ -149,25 +103,8 @@ def _collect(
 
 
 def read_documents(path: AnyPath, wanted: Collection[str] | None = None, *, tell: Tell | None = None) -> dict[str, DocumentText]:
-    r"""Read titles, texts and addresses by id, with their line ends, for people and judges that read them whole.
-
-    Parameters
-    ----------
-    path, wanted, tell
-        As for `read_texts`. The address stands in a column ``url``, ``link``, ``uri`` or ``href``.
-
-    Raises
-    ------
-    InputError, FileFormatError, MissingExtraError
-        As for `read_texts`.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "corpus.jsonl")
-    >>> _ = path.write_text('{"_id": "d1", "title": "sorted", "text": "Return a list.\\nThe list is new.", "url": "https://a.example"}')
-    >>> read_documents(path)
-    {'d1': DocumentText(title='sorted', text='Return a list.\nThe list is new.', link='https://a.example')}
+    r"""Read titles, texts and addresses by id, with their line ends, for people and judges that read
+    them whole.
     """
     found: dict[str, DocumentText] = {}
     _collect(path, wanted, tell, found, lambda entry: entry.content)
@@ -175,25 +112,8 @@ def read_documents(path: AnyPath, wanted: Collection[str] | None = None, *, tell
 
 
 def check_texts(path: AnyPath, most: int | None = None) -> None:
-    r"""Read texts and drop them, to find errors before long work; `-`, which can be read only once, is not read.
-
-    Parameters
-    ----------
-    path : path
-        As for `read_texts`.
-    most : int, optional
-        Number of texts that are looked at, from the top; default all.
-
-    Raises
-    ------
-    InputError, FileFormatError, MissingExtraError
-        As for `read_texts`.
-
-    Examples
-    --------
-    >>> check_texts("no-such-file.tsv")
-    Traceback (most recent call last):
-    idealrank.errors.InputError: no-such-file.tsv: found no such file
+    r"""Read texts and drop them, to find errors before long work; `-`, which can be read only once,
+    is not read.
     """
     if str(path) == "-":
         return
@@ -202,13 +122,7 @@ def check_texts(path: AnyPath, most: int | None = None) -> None:
 
 
 def clipped(text: str, length: int = LENGTH) -> str:
-    r"""A text in one line, and of a long one the beginning, an ellipsis at its end.
-
-    Examples
-    --------
-    >>> clipped("one\n  two"), clipped("one two three", 8)
-    ('one two', 'one two…')
-    """
+    r"""A text in one line, and of a long one the beginning, an ellipsis at its end."""
     line = " ".join(text[: _WIDE * length].split())
     if len(line) <= length and len(text) <= _WIDE * length:
         return line
@@ -243,7 +157,9 @@ def _has_ending(path: str, endings: tuple[str, ...]) -> bool:
 
 
 def _of_tabs(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
-    """Lines of an id, a tab and a text in one or several columns; or columns named in a header line."""
+    """Lines of an id, a tab and a text in one or several columns; or columns named in a header
+    line.
+    """
     columns: _Columns | None = None
     for number, line in enumerate(stream, 1):
         row = (line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line).rstrip(b"\r\n")
@@ -265,7 +181,9 @@ def _of_tabs(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
 
 
 def _of_csv(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
-    """Columns with a header line, separated by commas, or by semicolons where it has no comma; cells may be quoted as RFC 4180 has it."""
+    """Columns with a header line, separated by commas, or by semicolons where it has no comma;
+    cells may be quoted as RFC 4180 has it.
+    """
     head = stream.peek(1).partition(b"\n")[0]
     with io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
         reader = csv_rows(text, ";" if b";" in head and b"," not in head else ",")

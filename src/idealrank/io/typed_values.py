@@ -17,12 +17,8 @@ Fault = tuple[str, str, str]
 
 
 def all_numbers(values: Sequence[Any], table: Table, *, booleans: bool = False) -> bool:
-    """Return whether a list holds only numbers that can be grades or scores; a fast check before slow ones.
-
-    Examples
-    --------
-    >>> all_numbers([1, 2.5], "qrels"), all_numbers([1, "2"], "qrels"), all_numbers([True], "qrels")
-    (True, False, False)
+    """Return whether a list holds only numbers that can be grades or scores; a fast check before
+    slow ones.
     """
     if not set(map(type, values)) <= {int, float, bool} or (not booleans and bool in set(map(type, values))):
         return False
@@ -36,13 +32,7 @@ def all_numbers(values: Sequence[Any], table: Table, *, booleans: bool = False) 
 
 
 def all_ids(ids: Sequence[Any]) -> bool:
-    """Return whether all are non-empty text in valid Unicode; a fast check before slow ones.
-
-    Examples
-    --------
-    >>> all_ids(["q1", "q2"]), all_ids(["q1", 2]), all_ids([""])
-    (True, False, False)
-    """
+    """Return whether all are non-empty text in valid Unicode; a fast check before slow ones."""
     try:
         "".join(ids).encode()
     except (TypeError, UnicodeEncodeError):
@@ -51,12 +41,8 @@ def all_ids(ids: Sequence[Any]) -> bool:
 
 
 def check_number(value: Any, table: Table, *, booleans: bool = False) -> float | Fault:
-    """One value as a number, or what is wrong with it; columns of dataframes may hold booleans, JSON may not.
-
-    Examples
-    --------
-    >>> check_number(3, "qrels"), check_number(None, "run")
-    (3.0, ('null', 'null as score', 'a number'))
+    """One value as a number, or what is wrong with it; columns of dataframes may hold booleans,
+    JSON may not.
     """
     what = "grade" if table == "qrels" else "score"
     if _is_null(value):
@@ -77,13 +63,7 @@ def check_number(value: Any, table: Table, *, booleans: bool = False) -> float |
 
 
 def check_id(value: Any) -> str | Fault:
-    """One value as an id: text, or a whole number.
-
-    Examples
-    --------
-    >>> check_id(7), check_id(7.0)
-    ('7', ('type', '7.0 as id', 'text or a whole number'))
-    """
+    """One value as an id: text, or a whole number."""
     if _is_null(value) or (isinstance(value, float) and math.isnan(value)):
         return "null", "null as id", "text or a whole number"
     if isinstance(value, bool) or not isinstance(value, str | Integral):
@@ -99,13 +79,7 @@ def check_id(value: Any) -> str | Fault:
 
 
 def describe_value(value: Any) -> str:
-    """A value for a message, in a few words.
-
-    Examples
-    --------
-    >>> describe_value([1]), describe_value("x")
-    ('a list', '"x"')
-    """
+    """A value for a message, in a few words."""
     if _is_null(value):
         return "null"
     if isinstance(value, bool):

@@ -22,7 +22,9 @@ _WORD = 16  # bytes of a file that tell its layout
 
 @dataclass
 class _Events:
-    """Actions on results by list and document, in the order of the log, and events that belong to no result."""
+    """Actions on results by list and document, in the order of the log, and events that belong to
+    no result.
+    """
 
     actions: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     names: dict[str, int] = field(default_factory=dict)
@@ -30,48 +32,10 @@ class _Events:
 
 
 def read_ubi(queries: Paths, events: Paths, *, clicks: Sequence[str] = ("click",), tell: Tell | None = None) -> LogRows:
-    r"""Read the two stores of User Behavior Insights, as exported from OpenSearch: every result of a query was shown, at its place.
+    r"""Read the two stores of User Behavior Insights, as exported from OpenSearch: every result of a
+    query was shown, at its place.
 
-    Parameters
-    ----------
-    queries : path or list of paths
-        Records of ``ubi_queries``: ``query_id``, ``user_query``, ``query_response_hit_ids``, and where logged ``client_id``. JSON lines,
-        an array of records, the answer of a search request, Parquet or Arrow; may be compressed. Records may stand in ``_source``.
-    events : path or list of paths
-        Records of ``ubi_events``: ``action_name``, ``query_id``, and the result that it is about, ``event_attributes.object.object_id``.
-    clicks : sequence of str
-        Names of the actions that are clicks. Other actions on results are kept in `LogRows.action`.
-    tell : callable, optional
-        Callback for messages about events that name no result of their query; without it they are warnings.
-
-    Returns
-    -------
-    LogRows
-        A row for each result. `session` is the query id; `user` the client; `action` names the actions on it, each once, joined by
-        ``|``; ``none`` without one.
-
-    Raises
-    ------
-    InputError
-        A file cannot be opened.
-    FileFormatError
-        A record lacks its query id or its results, or no event is a click; the message names file and line, or the actions found.
-
-    References
-    ----------
     User Behavior Insights, specification 1.0 and 1.3, https://github.com/o19s/ubi.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> shown_results = {"query_id": "1", "user_query": "shoes", "query_response_hit_ids": ["a", "b"], "client_id": "u"}
-    >>> _ = (folder / "queries.jsonl").write_text(json.dumps(shown_results) + "\n")
-    >>> event = {"action_name": "click", "query_id": "1", "event_attributes": {"object": {"object_id": "b"}}}
-    >>> _ = (folder / "events.jsonl").write_text(json.dumps(event) + "\n")
-    >>> rows = read_ubi(folder / "queries.jsonl", folder / "events.jsonl")
-    >>> rows.document, rows.click.tolist(), rows.action
-    (['a', 'b'], [0.0, 1.0], ['none', 'click'])
     """
     notes = Notes(tell)
     found = _read_events(events, notes)
@@ -174,7 +138,9 @@ def _unwrapped(fields: Any, record: FieldRecord) -> Mapping[str, Any]:
 
 
 def _value(fields: Mapping[str, Any], names: Sequence[str]) -> Any:
-    """The first of some fields that is there; a point leads into a nested record, or stands in the name of a flat one."""
+    """The first of some fields that is there; a point leads into a nested record, or stands in the
+    name of a flat one.
+    """
     for name in names:
         found: Any = fields.get(name)
         if found is None:

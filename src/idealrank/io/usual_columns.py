@@ -33,35 +33,17 @@ NO_GRADE = frozenset(("timestamp", "time", "date", "datetime", "ts", "unixtime",
 
 
 def plain(name: str) -> str:
-    """The name without case and punctuation.
-
-    Examples
-    --------
-    >>> plain("Query-ID")
-    'queryid'
-    """
+    """The name without case and punctuation."""
     return re.sub(r"[\W_]+", "", name.lower())
 
 
 def candidates(names: Sequence[str], usual: Sequence[str]) -> list[str]:
-    """Columns with usual names, the most usual first.
-
-    Examples
-    --------
-    >>> candidates(["Rating", "grade"], GRADE[0])
-    ['grade', 'Rating']
-    """
+    """Columns with usual names, the most usual first."""
     simple = [plain(name) for name in names]
     return [names[place] for word in usual for place, name in enumerate(simple) if name == word]
 
 
 def is_usual(name: str) -> bool:
-    """Return whether a name says what its column holds.
-
-    Examples
-    --------
-    >>> is_usual("score"), is_usual("Ann Lee")
-    (True, False)
-    """
+    """Return whether a name says what its column holds."""
     usual = (word for names in (QUERY, DOCUMENT, GRADE, SCORE, RANK) for group in names for word in group)
     return plain(name) in {*usual, *NO_GRADE}

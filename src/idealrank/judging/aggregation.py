@@ -185,7 +185,9 @@ class _Model:
         self.codes, self.n_grades = codes, n_grades
 
     def errors(self, shares: FloatArray) -> FloatArray:
-        """Errors of each rater, by the probabilities of the true grades; rows of grades that a rater never gave are 0."""
+        """Errors of each rater, by the probabilities of the true grades; rows of grades that a
+        rater never gave are 0.
+        """
         found = np.zeros((self.codes.shape[1], self.n_grades, self.n_grades))
         for rater, column in enumerate(self.codes.T):
             for given in np.unique(column[column >= 0]):
@@ -277,13 +279,7 @@ def aggregations(
 
 
 def lower_median(ratings: npt.ArrayLike) -> FloatArray:
-    """Median grade of each unit; the lower of the two in the middle.
-
-    Examples
-    --------
-    >>> lower_median([[0, 3, 1], [0, 2, np.nan]])
-    array([1., 0.])
-    """
+    """Median grade of each unit; the lower of the two in the middle."""
     ordered = np.sort(np.asarray(ratings, np.float64), axis=1)
     n = (~np.isnan(ordered)).sum(axis=1)
     return np.asarray(ordered[np.arange(n.size), np.maximum(n - 1, 0) // 2])

@@ -19,14 +19,8 @@ from idealrank.measures.rules import checked
 
 
 def analytic_error(rated: Ratings, statistic: Statistic, weights: Weights | None, level: Level | None) -> tuple[float, float]:
-    """Standard error of a coefficient by its published formula, and the degrees of freedom of its interval (infinite: normal).
-
-    Cohen's kappa has the asymptotic error of Fleiss, Cohen and Everitt (1969); the others have Gwet's (2014), with units - 1 degrees.
-
-    Raises
-    ------
-    OptionError
-        There is no such formula: kappa over several pairs of raters, alpha at another level than nominal or interval.
+    """Standard error of a coefficient by its published formula, and the degrees of freedom of its
+    interval (infinite: normal).
 
     Examples
     --------
@@ -66,7 +60,9 @@ def _table(rated: Ratings, statistic: str) -> FloatArray:
 
 
 def _cohen_error(table: FloatArray, matrix: FloatArray) -> float:
-    """Standard error of kappa by linearisation; NaN where a rater is constant, since kappa is 0 then whatever the other does."""
+    """Standard error of kappa by linearisation; NaN where a rater is constant, since kappa is 0
+    then whatever the other does.
+    """
     n, shares = table.sum(), table / table.sum()
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)
     kappa = float(kappa_of_tables(table, matrix))

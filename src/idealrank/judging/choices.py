@@ -22,20 +22,13 @@ Choices: TypeAlias = Callable[[int], Iterable[Sequence[float]]]
 
 @dataclass(kw_only=True, eq=False)
 class ValueRange:
-    """Lowest and highest value of each query among the choices tried so far.
-
-    Attributes
-    ----------
-    low, high : float64 array, shape (n_queries,)
-        NaN where no choice has a value.
-    always : bool array, shape (n_queries,)
-        Whether every choice has a value.
-    """
+    """Lowest and highest value of each query among the choices tried so far."""
 
     n_queries: int
+    # low, high: shape (n_queries,): naN where no choice has a value
     low: FloatArray = field(init=False)
     high: FloatArray = field(init=False)
-    always: BoolArray = field(init=False)
+    always: BoolArray = field(init=False)  # shape (n_queries,): whether every choice has a value
 
     def __post_init__(self) -> None:
         self.low, self.high = np.full(self.n_queries, np.nan), np.full(self.n_queries, np.nan)
@@ -49,21 +42,11 @@ class ValueRange:
 
 
 class Trial(NamedTuple):
-    """Free documents, and what a choice of their grades gives.
+    """Free documents, and what a choice of their grades gives."""
 
-    Attributes
-    ----------
-    free : FreeDocuments
-        The documents.
-    values : callable
-        What a choice gives.
-    ends : ValueRange
-        Takes the values.
-    """
-
-    free: FreeDocuments
-    values: Values
-    ends: ValueRange
+    free: FreeDocuments  # The documents
+    values: Values  # What a choice gives
+    ends: ValueRange  # Takes the values
 
     def one(self, queries: BoolArray, grades: FloatArray) -> None:
         """Try one choice for some queries; grades of all free documents, shape (n_documents,)."""
@@ -74,21 +57,7 @@ class Trial(NamedTuple):
     def many(
         self, queries: BoolArray, grades: FloatArray, choices: Choices, among: BoolArray | None = None, order: IntArray | None = None
     ) -> None:
-        """Try many choices for some queries.
-
-        Parameters
-        ----------
-        queries : bool array, shape (n_queries,)
-            The queries.
-        grades : float64 array, shape (n_documents,)
-            Grades of documents whose grade is not chosen.
-        choices : callable
-            Choices for a number of documents.
-        among : bool array, shape (n_documents,), optional
-            Documents whose grade is chosen; default all.
-        order : int64 array, shape (n_documents,), optional
-            Order in which they are given the grades of a choice; default any.
-        """
+        """Try many choices for some queries."""
         offsets, tables = self.free.offsets, dict[int, FloatArray]()
         batch = _Batch(self)
         for query in np.flatnonzero(queries).tolist():
@@ -136,24 +105,12 @@ class _Batch:
 
 
 def every(grades: Sequence[float]) -> Choices:
-    """All choices.
-
-    Examples
-    --------
-    >>> [*every([0, 1])(2)]
-    [(0, 0), (0, 1), (1, 0), (1, 1)]
-    """
+    """All choices."""
     return lambda size: product(grades, repeat=size)
 
 
 def sorted_choices(grades: Sequence[float]) -> Choices:
-    """Choices in which grades rise or fall from each document to the next.
-
-    Examples
-    --------
-    >>> [*sorted_choices([0, 1])(2)]
-    [(1, 1), (1, 0), (0, 0), (0, 1)]
-    """
+    """Choices in which grades rise or fall from each document to the next."""
     falling = sorted(grades, reverse=True)
 
     def choices(size: int) -> Iterable[Sequence[float]]:
@@ -163,25 +120,15 @@ def sorted_choices(grades: Sequence[float]) -> Choices:
 
 
 def at_most_one(grades: Sequence[float]) -> Choices:
-    """Choices in which at most one document has the highest grade, and all others have the lowest.
-
-    Examples
-    --------
-    >>> [*at_most_one([0, 1])(2)]
-    [[0, 0], [1, 0], [0, 1]]
+    """Choices in which at most one document has the highest grade, and all others have the
+    lowest.
     """
     low, high = min(grades), max(grades)
     return lambda size: [[high if place == chosen else low for place in range(size)] for chosen in range(-1, size)]
 
 
 def n_sorted(sizes: IntArray, n_grades: int) -> FloatArray:
-    """Number of sequences of so many falling grades.
-
-    Examples
-    --------
-    >>> n_sorted(np.array([2]), 3)
-    array([6.])
-    """
+    """Number of sequences of so many falling grades."""
     # The logarithm first: of many grades and documents the number itself has thousands of digits.
     logs = gammaln(sizes + n_grades) - gammaln(sizes + 1) - gammaln(n_grades)
     return np.array(

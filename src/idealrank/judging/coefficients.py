@@ -21,33 +21,17 @@ _UNDEFINED = 1e-12  # chance agreement this near to 1 leaves nothing that raters
 
 @dataclass(frozen=True)
 class Summand:
-    """A coefficient, or one pair of raters of a coefficient that is a mean over pairs.
+    """A coefficient, or one pair of raters of a coefficient that is a mean over pairs."""
 
-    Attributes
-    ----------
-    sums : callable
-        From the cluster of each unit and the number of clusters to sums over the units of each cluster, shape (clusters, n).
-    value : callable
-        From such sums, shape (..., n), to values, shape (...); NaN where undefined.
-    """
-
+    # From cluster codes and the number of clusters to sums of each cluster, shape (clusters, n)
     sums: Callable[[IntArray, int], FloatArray]
+    # From such sums, shape (..., n), to values, shape (...); NaN where undefined
     value: Callable[[FloatArray], FloatArray]
 
 
 def terms(rated: Ratings, statistic: Statistic, weights: Weights | None, level: Level | None) -> Iterator[Summand]:
-    """The terms whose mean is the coefficient: one, or one for each pair of raters for Cohen's kappa.
-
-    Raises
-    ------
-    OptionError
-        Scott's pi of more than two raters.
-
-    Examples
-    --------
-    >>> rated = Ratings.of([[0, 0, 1], [1, 1, 1]])
-    >>> len(list(terms(rated, "cohen_kappa", None, None))), len(list(terms(rated, "fleiss_kappa", None, None)))
-    (3, 1)
+    """The terms whose mean is the coefficient: one, or one for each pair of raters for Cohen's
+    kappa.
     """
     matrix = weight_matrix(rated.categories, weights)
     if statistic == "cohen_kappa":
@@ -83,13 +67,7 @@ def _cohen(rated: Ratings, a: int, b: int, matrix: FloatArray) -> Summand:
 
 
 def kappa_of_tables(tables: FloatArray, matrix: FloatArray) -> FloatArray:
-    """Weighted kappa of tables, shape (..., q, q); NaN where chance agreement is 1.
-
-    Examples
-    --------
-    >>> round(float(kappa_of_tables(np.array([[20.0, 5.0], [10.0, 15.0]]), np.eye(2))), 12)
-    0.4
-    """
+    """Weighted kappa of tables, shape (..., q, q); NaN where chance agreement is 1."""
     n = tables.sum(axis=(-2, -1))
     with np.errstate(invalid="ignore", divide="ignore"):
         observed = (tables * matrix).sum(axis=(-2, -1)) / n
@@ -98,19 +76,17 @@ def kappa_of_tables(tables: FloatArray, matrix: FloatArray) -> FloatArray:
 
 
 def beyond_chance(observed: FloatArray, expected: FloatArray) -> FloatArray:
-    """Return ``(observed - expected) / (1 - expected)``; NaN where nothing is left beyond chance.
-
-    Examples
-    --------
-    >>> beyond_chance(np.array([0.75, 1.0]), np.array([0.5, 1.0]))
-    array([0.5, nan])
+    """Return ``(observed - expected) / (1 - expected)``; NaN where nothing is left beyond
+    chance.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.where(1 - expected > _UNDEFINED, (observed - expected) / (1 - expected), np.nan))
 
 
 def _quadratic(left: FloatArray, right: FloatArray, matrix: FloatArray) -> FloatArray:
-    """Return ``left' matrix right`` over the last axis, term by term: the same bits on every machine, as no BLAS gives."""
+    """Return ``left' matrix right`` over the last axis, term by term: the same bits on every
+    machine, as no BLAS gives.
+    """
     return np.asarray(np.einsum("...i,ij,...j->...", left, matrix, right))
 
 
@@ -118,12 +94,8 @@ def _quadratic(left: FloatArray, right: FloatArray, matrix: FloatArray) -> Float
 
 
 def unit_agreement(counts: FloatArray, matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Agreement among the raters of each unit as a share of their pairs (0 for fewer than two raters), and their number.
-
-    Examples
-    --------
-    >>> unit_agreement(np.array([[2.0, 1.0], [0.0, 1.0]]), np.eye(2))[0].round(4)
-    array([0.3333, 0.    ])
+    """Agreement among the raters of each unit as a share of their pairs (0 for fewer than two
+    raters), and their number.
     """
     n_raters = counts.sum(axis=1)
     pairs = n_raters * (n_raters - 1)
@@ -133,13 +105,7 @@ def unit_agreement(counts: FloatArray, matrix: FloatArray) -> tuple[FloatArray, 
 
 
 def chance(statistic: Statistic, shares: FloatArray, matrix: FloatArray) -> FloatArray:
-    """Agreement by chance from the share of each category, shape (..., q).
-
-    Examples
-    --------
-    >>> [float(chance(name, np.array([0.5, 0.5]), np.eye(2))) for name in ("percent", "fleiss_kappa", "gwet_ac1", "brennan_prediger")]
-    [0.0, 0.5, 0.5, 0.5]
-    """
+    """Agreement by chance from the share of each category, shape (..., q)."""
     size = matrix.shape[0]
     if statistic == "percent":
         return np.zeros(shares.shape[:-1])
@@ -152,7 +118,9 @@ def chance(statistic: Statistic, shares: FloatArray, matrix: FloatArray) -> Floa
 
 
 def of_counts(counts: FloatArray, statistic: Statistic, matrix: FloatArray, kept: BoolArray | None = None) -> Summand:
-    """A coefficient that sees how many raters chose each category, and not which; `kept` marks the units that counts are of."""
+    """A coefficient that sees how many raters chose each category, and not which; `kept` marks the
+    units that counts are of.
+    """
     agreement, n_raters = unit_agreement(counts, matrix)
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = np.where(n_raters[:, None] > 0, counts / n_raters[:, None], 0.0)
@@ -172,7 +140,9 @@ def of_counts(counts: FloatArray, statistic: Statistic, matrix: FloatArray, kept
 
 
 def _conger(rated: Ratings, matrix: FloatArray) -> Summand:
-    """Conger's kappa: chance agreement is the mean over pairs of raters, by the shares of each rater."""
+    """Conger's kappa: chance agreement is the mean over pairs of raters, by the shares of each
+    rater.
+    """
     size, n_raters = rated.categories.size, rated.n_raters
     agreement, rated_by = unit_agreement(rated.counts, matrix)
     usable = (rated_by >= 2).astype(np.float64)
@@ -204,7 +174,8 @@ def _conger(rated: Ratings, matrix: FloatArray) -> Summand:
 def of_coincidences(counts: FloatArray, categories: FloatArray, level: Level, distance: FloatArray | None = None) -> Summand:
     """Krippendorff's alpha: sums are the cells of the coincidence matrix.
 
-    Each unit of m >= 2 raters adds every ordered pair of its ratings with the weight ``1 / (m - 1)``.
+    Each unit of m >= 2 raters adds every ordered pair of its ratings with the weight ``1 / (m -
+    1)``.
     """
     size = categories.size
     n_raters = counts.sum(axis=1)
@@ -234,16 +205,10 @@ def of_coincidences(counts: FloatArray, categories: FloatArray, level: Level, di
 
 
 def distances(margins: FloatArray, categories: FloatArray, level: Level) -> FloatArray:
-    """Squared distance of each pair of categories, shape (..., q, q); at level ordinal it depends on how often each occurs.
+    """Squared distance of each pair of categories, shape (..., q, q); at level ordinal it depends
+    on how often each occurs.
 
-    References
-    ----------
     Krippendorff (2011), Computing Krippendorff's alpha-reliability, section C.
-
-    Examples
-    --------
-    >>> distances(np.array([1.0, 2.0, 1.0]), np.array([0.0, 1.0, 2.0]), "ordinal")[0]
-    array([0.  , 2.25, 9.  ])
     """
     shape = (*margins.shape, categories.size)
     apart = np.subtract.outer(categories, categories)

@@ -213,18 +213,7 @@ def correct(
 
 @dataclass(frozen=True, kw_only=True)
 class CorrectionOptions:
-    """Options of a correction; see `correct`.
-
-    Raises
-    ------
-    OptionError
-        An option is unknown or impossible.
-
-    Examples
-    --------
-    >>> CorrectionOptions(weight=0.5).allowance(np.array([0.0, 2.0]))
-    2.0
-    """
+    """Options of a correction; see `correct`."""
 
     weight: float | None = None
     tuning: Tuning = "left-out"
@@ -245,7 +234,9 @@ class CorrectionOptions:
             number_option("largest_error", self.largest_error, 0, _LARGEST)
 
     def allowance(self, values: FloatArray) -> float:
-        """Return the largest error of the judge that is allowed for, by default the range of the values."""
+        """Return the largest error of the judge that is allowed for, by default the range of the
+        values.
+        """
         if self.largest_error is not None:
             return float(self.largest_error)
         return 0.0 if self.tuning == "ppi++" else float(np.ptp(values))
@@ -256,31 +247,10 @@ class CorrectionOptions:
 
 
 def correct_together(units: Sequence[Units], clusters: Any, options: CorrectionOptions) -> list[CorrectedMean]:
-    """Correct several means over the same units, all by the weights that are tuned for the first.
+    """Correct several means over the same units, all by the weights that are tuned for the
+    first.
 
     A difference of two means and the two means themselves then add up.
-
-    Parameters
-    ----------
-    units : sequence of triples of arrays
-        Human values, the judge's values of the same units, and its values of the other units.
-    clusters : array of labels or pair of arrays or None
-        As for `correct`.
-    options : CorrectionOptions
-        Options.
-
-    Raises
-    ------
-    InputError
-        As for `correct`.
-
-    Examples
-    --------
-    >>> a = ([0.5, 0.7, 0.9], [0.6, 0.8, 0.9], [0.7, 0.5])
-    >>> b = ([0.4, 0.8, 0.7], [0.5, 0.6, 0.9], [0.6, 0.9])
-    >>> one, other = correct_together([a, b], None, CorrectionOptions())
-    >>> one.weight == other.weight
-    True
     """
     samples = [_checked_units(*each) for each in units]
     first = samples[0]
@@ -316,7 +286,9 @@ def _checked_units(human: npt.ArrayLike, judge: npt.ArrayLike, judge_only: npt.A
 
 
 def _chosen_weights(sample: _Sample, groups: "tuple[IntArray, IntArray] | None", options: CorrectionOptions) -> _Weights:
-    """Weight of each labelled unit: given, tuned, or 0 for a judge without disagreements or without other units."""
+    """Weight of each labelled unit: given, tuned, or 0 for a judge without disagreements or without
+    other units.
+    """
     n = sample.human.size
     if not sample.judge_only.size:
         return _Weights(np.zeros(n), options.weight or 0.0, refused=False)
@@ -332,7 +304,9 @@ def _chosen_weights(sample: _Sample, groups: "tuple[IntArray, IntArray] | None",
 
 
 def _tuned_weights(sample: _Sample, groups: "tuple[IntArray, IntArray] | None", options: CorrectionOptions) -> FloatArray:
-    """Left-out weight of each labelled unit. A cluster is one unit, with its total in mean sizes as its value."""
+    """Left-out weight of each labelled unit. A cluster is one unit, with its total in mean sizes as
+    its value.
+    """
     largest = options.allowance(_unit_values(sample, groups))
     if groups is None:
         return left_out_weights(sample.human, sample.judge, sample.judge_only.size, largest)
@@ -399,18 +373,7 @@ def _effective(alone: float, variance: float, n: int, n_other: int) -> float:
 
 
 def finite_values(name: str, given: npt.ArrayLike) -> FloatArray:
-    """Values of units as a float array.
-
-    Raises
-    ------
-    InputError
-        There is not one finite value a unit, or one whose square is too large to be added.
-
-    Examples
-    --------
-    >>> finite_values("human", [1, 0])
-    array([1., 0.])
-    """
+    """Values of units as a float array."""
     try:
         found = np.asarray(given, np.float64)
     except (TypeError, ValueError) as error:
@@ -426,12 +389,8 @@ def finite_values(name: str, given: npt.ArrayLike) -> FloatArray:
 
 
 def best_weight(human: FloatArray, judge: FloatArray, judge_only: FloatArray) -> float:
-    """Weight of the judge with the smallest variance, before it is cut to [0, 1]; 0 for a constant judge.
-
-    Examples
-    --------
-    >>> best_weight(np.array([0.0, 1.0]), np.array([0.0, 1.0]), np.array([0.0, 1.0]))
-    0.375
+    """Weight of the judge with the smallest variance, before it is cut to [0, 1]; 0 for a constant
+    judge.
     """
     if not judge_only.size:
         return 0.0
@@ -442,29 +401,7 @@ def best_weight(human: FloatArray, judge: FloatArray, judge_only: FloatArray) ->
 
 
 def left_out_weights(human: FloatArray, judge: FloatArray, n_other: int, largest_error: float) -> FloatArray:
-    """Weight of each labelled unit with the smallest variance over the other labelled units.
-
-    Parameters
-    ----------
-    human, judge : float array, shape (n,)
-        Values of the labelled units.
-    n_other : int
-        Number of the other units, at least 1. Their values do not count, so that the weights do not
-        depend on their mean.
-    largest_error : float
-        Error that is allowed for unseen; see `correct`.
-
-    Returns
-    -------
-    float array, shape (n,)
-        Before they are cut to [0, 1]; 0 where the other labelled units show no variation of the judge.
-
-    Examples
-    --------
-    >>> unit = np.array([0.0, 1.0, 0.0, 1.0])
-    >>> left_out_weights(unit, unit, 4, 0.0)
-    array([0.5, 0.5, 0.5, 0.5])
-    """
+    """Weight of each labelled unit with the smallest variance over the other labelled units."""
     y, f = human - human.mean(), judge - judge.mean()
     n = y.size
 
@@ -496,7 +433,9 @@ def _clusters(clusters: Any, n: int, n_other: int) -> tuple[IntArray, IntArray] 
 
 
 def _variance(residuals: FloatArray, others: FloatArray, groups: "tuple[IntArray, IntArray] | None", ddof: int) -> float:
-    """Variance of the mean of the residuals plus the mean of the others; 0 where it is rounding alone."""
+    """Variance of the mean of the residuals plus the mean of the others; 0 where it is rounding
+    alone.
+    """
     parts = [values for values in (residuals, others) if values.size]
     if groups is None:
         found = sum(float(values.var(ddof=min(ddof, values.size - 1)) / values.size) for values in parts)
@@ -506,7 +445,9 @@ def _variance(residuals: FloatArray, others: FloatArray, groups: "tuple[IntArray
 
 
 def _clustered_variance(parts: list[FloatArray], groups: tuple[IntArray, IntArray]) -> float:
-    """Variance of a sum of means by the totals of clusters; a cluster with units of both kinds counts with their covariance."""
+    """Variance of a sum of means by the totals of clusters; a cluster with units of both kinds
+    counts with their covariance.
+    """
     totals = np.zeros(1 + max(int(codes.max()) for codes in groups if codes.size))
     for values, codes in zip(parts, groups, strict=False):
         size = np.unique(codes).size

@@ -227,13 +227,7 @@ def _check_measure(measure: object, convention: Convention) -> "DCG | NDCG":
 
 
 def has_ideal(measure: Measure) -> bool:
-    """Return whether a measure is divided by the value of an ideal list.
-
-    Examples
-    --------
-    >>> has_ideal(parse_measure("nDCG@10")), has_ideal(parse_measure("DCG@10"))
-    (True, False)
-    """
+    """Return whether a measure is divided by the value of an ideal list."""
     return "ideal" in measure.from_convention
 
 
@@ -299,7 +293,9 @@ class _Sample:
         return int((~np.isnan(self.human)).sum())
 
     def error(self, estimator: "_Estimator", queries: Target) -> tuple[float, float]:
-        """Standard error of an estimate, and its degrees of freedom: over queries, or over sampled documents of these queries."""
+        """Standard error of an estimate, and its degrees of freedom: over queries, or over sampled
+        documents of these queries.
+        """
         if queries == "sample":
             n = self.n_queries
             if n < 2:
@@ -381,13 +377,7 @@ class _Estimator:
         return np.stack(counts, axis=1) if counts else np.zeros((self.sample.n_queries, 0))
 
     def value(self, inverse: FloatArray | None = None) -> float:
-        """Return the ratio.
-
-        Raises
-        ------
-        InputError
-            The ideal is 0.
-        """
+        """Return the ratio."""
         dcg, ideal = self.sums(inverse)
         return _ratio(dcg, ideal)
 
@@ -413,7 +403,9 @@ def _ratio(dcg: FloatArray, ideal: FloatArray) -> float:
 
 
 class _Ideal:
-    """DCG of the ideal list as a function of how many documents reach each gain, between whole numbers by interpolation."""
+    """DCG of the ideal list as a function of how many documents reach each gain, between whole
+    numbers by interpolation.
+    """
 
     def __init__(self, measure: "DCG | NDCG", gains: FloatArray) -> None:
         self.gains, self.steps = gains, np.diff(gains, prepend=0.0)
@@ -433,7 +425,9 @@ class _Ideal:
         return np.asarray((sums * self.steps).sum(axis=1))
 
     def slope(self, counts: FloatArray) -> FloatArray:
-        """Derivative of the ideal DCG in each count: the weight of the next rank, 0 beyond the cutoff."""
+        """Derivative of the ideal DCG in each count: the weight of the next rank, 0 beyond the
+        cutoff.
+        """
         weights = self._weights(counts)
         following = np.floor(np.clip(counts, 0, None)).astype(np.int64) + 1
         return np.asarray(np.where(following < weights.size, weights[np.minimum(following, weights.size - 1)], 0.0) * self.steps)
@@ -443,7 +437,9 @@ class _Ideal:
 
 
 def _bootstrap(one: _Estimator, sample: _Sample, queries: Target, resamples: int, rng: np.random.Generator) -> float:
-    """Standard deviation of the estimate over draws: of queries with their sampled documents, or of documents within strata."""
+    """Standard deviation of the estimate over draws: of queries with their sampled documents, or of
+    documents within strata.
+    """
     dcg, ideal = one.sums()
     values = []
     for _ in range(resamples):

@@ -38,26 +38,20 @@ _FEW = 64  # different grades, up to which all queries are worked out with all o
 
 
 class Extremes(NamedTuple):
-    """Lowest and highest value of each query.
+    """Lowest and highest value of each query."""
 
-    Attributes
-    ----------
-    low, high : float64 array, shape (n_queries,)
-        NaN where the query has no value, whatever the grades.
-    exact : bool array, shape (n_queries,)
-        Where the bounds are attained; elsewhere they are outer bounds.
-    always : bool array, shape (n_queries,)
-        Whether the query has a value whatever the grades.
-    """
-
+    # low, high: shape (n_queries,): naN where the query has no value, whatever the grades
     low: FloatArray
     high: FloatArray
+    # shape (n_queries,): where the bounds are attained; elsewhere they are outer bounds
     exact: BoolArray
-    always: BoolArray
+    always: BoolArray  # shape (n_queries,): whether the query has a value whatever the grades
 
 
 class _Program(NamedTuple):
-    """Quotients of all queries: see `Quotients`; `solvable` marks queries for which the program holds."""
+    """Quotients of all queries: see `Quotients`; `solvable` marks queries for which the program
+    holds.
+    """
 
     constant: FloatArray
     weight: FloatArray
@@ -70,28 +64,13 @@ class _Program(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Problem:
-    """A measure, one or two runs with free documents, and the grades that these may have.
+    """A measure, one or two runs with free documents, and the grades that these may have."""
 
-    Attributes
-    ----------
-    measure : Measure
-        With every option set.
-    free : FreeDocuments
-        The documents.
-    convention : Convention
-        Of the runs.
-    max_grade : float
-        Highest grade.
-    most : int
-        Choices of grades of one query that are enumerated, at most. 0 takes only ways that are exact at any size, and gives a difference
-        in other queries infinite bounds.
-    """
-
-    measure: Measure
-    free: FreeDocuments
-    convention: Convention
-    max_grade: float
-    most: int = MOST
+    measure: Measure  # With every option set
+    free: FreeDocuments  # The documents
+    convention: Convention  # Of the runs
+    max_grade: float  # Highest grade
+    most: int = MOST  # Choices of grades of one query that are enumerated, at most
 
     def of_run(self, side: int = 0) -> Extremes:
         """Extremes of the value of one run."""
@@ -144,7 +123,9 @@ class Problem:
     # --- ways ---------------------------------------------------------------------------------------------------------------------
 
     def _by_quotient(self, trial: Trial, left: BoolArray, sides: "tuple[int, ...]") -> BoolArray:
-        """Extremes of a quotient of sums, or of the difference of two with one ideal; the queries that it settles."""
+        """Extremes of a quotient of sums, or of the difference of two with one ideal; the queries
+        that it settles.
+        """
         program = self._program(sides) if left.any() else None
         if program is None:
             return np.zeros_like(left)
@@ -154,7 +135,9 @@ class Problem:
         return settled
 
     def _program(self, sides: "tuple[int, ...]") -> "_Program | None":
-        """The quotient of every query, or the difference of two; None where the measure is none, or two runs have two ideals."""
+        """The quotient of every query, or the difference of two; None where the measure is none, or
+        two runs have two ideals.
+        """
         # A difference of rounded values is not the rounded difference.
         rounded = len(sides) > 1 and getattr(self.measure, "rounding", None) not in (None, "none")
         found = [self.measure.fraction(self.free.sides[side].judged) for side in sides]
@@ -188,7 +171,9 @@ class Problem:
             yield one
 
     def _ends_of_quotients(self, trial: Trial, queries: BoolArray, program: "_Program") -> None:
-        """Try the grades that give the extremes; and the lowest, at which a query may have no ideal."""
+        """Try the grades that give the extremes; and the lowest, at which a query may have no
+        ideal.
+        """
         grades, gains = self._gains(self._kinks(queries))
         known = program.fraction.known
         known_gains = self._worth(known.grade)
@@ -220,7 +205,9 @@ class Problem:
             trial.one(queries, chosen)
 
     def _by_sum(self, trial: Trial, left: BoolArray, sides: "tuple[int, ...]") -> BoolArray:
-        """Extremes of a sum over documents with fixed weights, or of the difference of two; the queries that it settles."""
+        """Extremes of a sum over documents with fixed weights, or of the difference of two; the
+        queries that it settles.
+        """
         judged = [self.free.sides[side].judged for side in sides]
         is_sum = self.measure.response == "rising" and self.measure.fraction(judged[0]) is None
         if not left.any() or not is_sum or self.measure.worth(np.ones(1)) is None:
@@ -238,7 +225,9 @@ class Problem:
         return settled
 
     def _by_shared(self, trial: Trial, left: BoolArray) -> BoolArray:
-        """Extremes of a difference of values that rise with grades: only documents that both runs return are open."""
+        """Extremes of a difference of values that rise with grades: only documents that both runs
+        return are open.
+        """
         if not self._rises or not left.any():
             return np.zeros_like(left)
         own = [self.free.returned_by(side) for side in (0, 1)]
@@ -254,7 +243,9 @@ class Problem:
         return settled
 
     def _above_relevant(self, side: int) -> BoolArray:
-        """Mark documents that stand above every relevant document of a run; all of them if the measure does not say which are relevant."""
+        """Mark documents that stand above every relevant document of a run; all of them if the
+        measure does not say which are relevant.
+        """
         worth = self.measure.worth(self.free.sides[side].judged.hits.grade)
         if worth is None:
             return np.ones(self.free.query.size, np.bool_)
@@ -264,7 +255,9 @@ class Problem:
         return self.free.first_rank(side) < top[self.free.sides[side].row][self.free.query]
 
     def _by_precision(self, trial: Trial, left: BoolArray, side: int) -> BoolArray:
-        """Extremes of average precision, unless ties leave the order open or a document is listed twice; the queries that it settles."""
+        """Extremes of average precision, unless ties leave the order open or a document is listed
+        twice; the queries that it settles.
+        """
         one, measure = self.free.sides[side], cast("AP", self.measure)
         if measure.response != "precision" or not left.any() or self.convention.alignment.duplicates == "twice":
             return np.zeros_like(left)
@@ -308,7 +301,9 @@ class Problem:
     # --- grades -------------------------------------------------------------------------------------------------------------------
 
     def _levels(self, queries: BoolArray) -> FloatArray:
-        """Grades that a document may have: whole numbers up to the highest, and those judged for the queries."""
+        """Grades that a document may have: whole numbers up to the highest, and those judged for
+        the queries.
+        """
         gain = getattr(self.measure, "gain", None)
         if isinstance(gain, TableGain) and not gain.others:
             listed = np.array([0.0, *(grade for grade, _ in gain.entries)])
@@ -317,10 +312,8 @@ class Problem:
         return np.unique(np.concatenate((whole, [self.max_grade], self._judged_between(queries))))
 
     def _kinks(self, queries: BoolArray) -> FloatArray:
-        """Grades at which the extremes of a quotient lie: the lowest, the highest, and those judged for the queries.
-
-        Between two of them the ideal counts the same known documents, so that every level is worth the same for a given number of
-        documents, up to its length: one number is best for all these levels.
+        """Grades at which the extremes of a quotient lie: the lowest, the highest, and those judged
+        for the queries.
         """
         gain = getattr(self.measure, "gain", None)
         if gain is not None and not gain.rising:
@@ -347,7 +340,9 @@ class Problem:
 
     @cached_property
     def _grades(self) -> FloatArray:
-        """Grades that differ to the measure, by rising worth where the measure says what they are worth, else by themselves."""
+        """Grades that differ to the measure, by rising worth where the measure says what they are
+        worth, else by themselves.
+        """
         levels = self._levels(np.ones(len(self.free.queries), np.bool_))
         return self._gains(levels)[0] if self._is_binary else levels
 
@@ -357,12 +352,16 @@ class Problem:
 
     @property
     def _are_listed(self) -> bool:
-        """True if `_grades` has all grades that differ to the measure, so that choices can be enumerated."""
+        """True if `_grades` has all grades that differ to the measure, so that choices can be
+        enumerated.
+        """
         return self._is_binary or self.max_grade <= MOST
 
     @property
     def _rises(self) -> bool:
-        """True if no grade lowers the value: a query without a relevant document must have the lowest value."""
+        """True if no grade lowers the value: a query without a relevant document must have the
+        lowest value.
+        """
         no_relevant = getattr(self.measure, "no_relevant", None)
         return self._response in ("rising", "first") and no_relevant in (None, "zero", "quotient")
 
@@ -372,7 +371,9 @@ class Problem:
 
     @cached_property
     def _response(self) -> str:
-        """The response of the measure, where its gains rise with the grade, and its discount falls with the rank."""
+        """The response of the measure, where its gains rise with the grade, and its discount falls
+        with the rank.
+        """
         gain, discount = getattr(self.measure, "gain", None), getattr(self.measure, "discount", None)
         if gain is not None and not gain.rising:
             return "unknown"

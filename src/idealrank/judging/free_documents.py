@@ -18,70 +18,27 @@ NOWHERE = np.iinfo(np.int64).max  # rank of a document that a run does not retur
 
 
 class ListedPlaces(NamedTuple):
-    """One run, and the places of free documents in its lists.
+    """One run, and the places of free documents in its lists."""
 
-    Attributes
-    ----------
-    judged : Judged
-        The lists as judged.
-    row : int64 array, shape (n_queries,)
-        Query code in `judged` of each query compared.
-    places : Hits
-        Places of free documents, query after query, by rank; with the query codes of the queries compared.
-    document : int64 array, shape (n_places,)
-        Free document of each place.
-    """
-
-    judged: Judged
-    row: IntArray
+    judged: Judged  # The lists as judged
+    row: IntArray  # shape (n_queries,): query code in `judged` of each query compared
+    # Places of free documents, query after query, by rank; with the query codes of the queries
+    # compared
     places: Hits
-    document: IntArray
+    document: IntArray  # shape (n_places,): free document of each place
 
 
 @dataclass(frozen=True, eq=False)
 class FreeDocuments:
-    """Unjudged documents that one or two runs return, each with one grade, whoever returns it.
+    """Unjudged documents that one or two runs return, each with one grade, whoever returns it."""
 
-    Attributes
-    ----------
-    queries : sequence of str
-        Queries compared.
-    query : int64 array, shape (n_documents,)
-        Query code of each document, rising.
-    sides : tuple of ListedPlaces
-        The runs.
-
-    Examples
-    --------
-    >>> from idealrank.data.align import align
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> qrels, runs = Qrels({"q": {"a": 1}}), (Run({"q": ["x", "a", "y"]}), Run({"q": ["y", "a"]}))
-    >>> free = FreeDocuments.of([align(qrels, run, Alignment(), unjudged_depth=3) for run in runs], ["q"])
-    >>> free.query.size, [side.places.rank.tolist() for side in free.sides]
-    (2, [[1, 3], [1]])
-    """
-
-    queries: Sequence[str]
-    query: IntArray
-    sides: tuple[ListedPlaces, ...]
+    queries: Sequence[str]  # Queries compared
+    query: IntArray  # shape (n_documents,): query code of each document, rising
+    sides: tuple[ListedPlaces, ...]  # The runs
 
     @classmethod
     def of(cls, lists: Sequence[Judged], queries: Sequence[str], depth: int | None = None, deepest: int = 0) -> Self:
-        """Documents that some run shows unjudged, down to a rank.
-
-        Parameters
-        ----------
-        lists : sequence of Judged
-            One or two runs with their unjudged documents.
-        queries : sequence of str
-            Queries compared; each run has all of them.
-        depth : int, optional
-            Documents below this rank in every run are not free: they stay unjudged.
-        deepest : int
-            Free documents have no place below this rank, as if the run did not return them: for measures that look no deeper. 0 for none.
-        """
+        """Documents that some run shows unjudged, down to a rank."""
         rows = [_rows(judged, queries) for judged in lists]
         unjudged = [_unjudged(judged, deepest) for judged in lists]
         codes = [_codes(judged, row, places) for judged, row, places in zip(lists, rows, unjudged, strict=True)]
@@ -127,28 +84,15 @@ class FreeDocuments:
         return found
 
     def first_rank(self, side: int) -> IntArray:
-        """Highest place of each document in a run, as a rank from 1; `NOWHERE` if the run does not return it."""
+        """Highest place of each document in a run, as a rank from 1; `NOWHERE` if the run does not
+        return it.
+        """
         rank = np.full(self.query.size, NOWHERE)
         np.minimum.at(rank, self.sides[side].document, self.sides[side].places.rank)
         return rank
 
     def completed(self, side: int, grades: FloatArray, copies: IntArray | None = None) -> Judged:
-        """Lists of a run with grades given to the free documents.
-
-        Parameters
-        ----------
-        side : int
-            The run.
-        grades : float64 array, shape (n_grades,)
-            One for each free document of each copy, copy after copy.
-        copies : int64 array, shape (n_copies,), optional
-            Query code of each copy of a query; default every query once.
-
-        Returns
-        -------
-        Judged
-            With one query for each copy.
-        """
+        """Lists of a run with grades given to the free documents."""
         copies = np.arange(len(self.queries)) if copies is None else copies
         if side not in self._layouts or not np.array_equal(self._layouts[side].copies, copies):
             self._layouts[side] = _Layout.of(self, side, copies)  # choices of grades for the same copies follow one another
@@ -160,41 +104,24 @@ class FreeDocuments:
 
 
 class _Layout(NamedTuple):
-    """Copies of queries of one run, before their free documents have grades: where each grade goes.
-
-    Attributes
-    ----------
-    base : Judged
-        The lists as judged.
-    copies : int64 array, shape (n_copies,)
-        Query code of each copy.
-    codes : int64 array, shape (n_copies,)
-        Its code in `base`.
-    hits : Hits
-        Hits of the copies by rank, without grades.
-    known, free : int64 array
-        Row in `base` of each known hit, and place among the grades of each free one.
-    order : int64 array, shape (n_hits,)
-        Place of each hit among known hits, then free ones.
-    judged : int64 array
-        Row in `base` of each judgment of the copies.
-    of_copy, by_copy : int64 array, shape (n_grades,)
-        Copy of each grade of the ideal, rising, and its place among judgments, then free documents.
-    alignments : Alignments
-        Counters of the copies.
+    """Copies of queries of one run, before their free documents have grades: where each grade
+    goes.
     """
 
-    base: Judged
-    copies: IntArray
-    codes: IntArray
-    hits: Hits
+    base: Judged  # The lists as judged
+    copies: IntArray  # shape (n_copies,): query code of each copy
+    codes: IntArray  # shape (n_copies,): its code in `base`
+    hits: Hits  # Hits of the copies by rank, without grades
+    # known, free: Row in `base` of each known hit, and place among the grades of each free one
     known: IntArray
     free: IntArray
-    order: IntArray
-    judged: IntArray
+    order: IntArray  # shape (n_hits,): place of each hit among known hits, then free ones
+    judged: IntArray  # Row in `base` of each judgment of the copies
+    # of_copy, by_copy: shape (n_grades,): copy of each grade of the ideal, rising, and its place
+    # among judgments, then free documents
     of_copy: IntArray
     by_copy: IntArray
-    alignments: Alignments
+    alignments: Alignments  # Counters of the copies
 
     @classmethod
     def of(cls, documents: FreeDocuments, side: int, copies: IntArray) -> Self:
@@ -252,13 +179,8 @@ class _Layout(NamedTuple):
 
 
 class Ragged(NamedTuple):
-    """Rows of some queries, query after query: the position of the query in the selection, and the row.
-
-    Examples
-    --------
-    >>> found = Ragged.of(np.array([0, 2, 3]), np.array([1, 0]))
-    >>> found.copy, found.row
-    (array([0, 1, 1]), array([2, 0, 1]))
+    """Rows of some queries, query after query: the position of the query in the selection, and the
+    row.
     """
 
     copy: IntArray
@@ -278,7 +200,9 @@ def _copied_ids(base: Judged, codes: IntArray) -> QueryIds:
 
 
 def _merged(old: Hits, free: Hits, known: Ragged, places: Ragged) -> tuple[Hits, IntArray]:
-    """Hits of the copies by rank, without grades; and the place of each among known hits, then free ones."""
+    """Hits of the copies by rank, without grades; and the place of each among known hits, then free
+    ones.
+    """
     query = np.concatenate((known.copy, places.copy))
     rank = np.concatenate((old.rank[known.row], free.rank[places.row]))
     order = np.argsort(query << 32 | rank, kind="stable")  # ranks are below 2^31; both parts are in order, and merging them is quick
@@ -311,7 +235,9 @@ def _codes(judged: Judged, row: IntArray, unjudged: UnjudgedHits) -> IntArray:
 
 
 def _keys(unjudged: UnjudgedHits, code: IntArray) -> KeyArray:
-    """A number for the query and the document: a large odd multiple of the query is added to the document's own."""
+    """A number for the query and the document: a large odd multiple of the query is added to the
+    document's own.
+    """
     return unjudged.key + code.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -323,7 +249,9 @@ def _unjudged(judged: Judged, deepest: int) -> UnjudgedHits:
 
 
 def _within(judged: Judged, unjudged: UnjudgedHits, depth: int | None) -> BoolArray:
-    """Mark unjudged documents down to a rank, with all documents tied with one above it where ties have no order."""
+    """Mark unjudged documents down to a rank, with all documents tied with one above it where ties
+    have no order.
+    """
     if depth is None:
         return np.ones(unjudged.rank.size, np.bool_)
     return (unjudged.tie_first if judged.ties in ("expected", "best", "worst") else unjudged.rank) <= depth
@@ -345,7 +273,9 @@ def _side(
 
 
 def _lookup(distinct: KeyArray, key: KeyArray) -> tuple[IntArray, IntArray]:
-    """Places among sorted keys, and which keys have one. A key is a hash: bits at two places in it rule out nearly all others."""
+    """Places among sorted keys, and which keys have one. A key is a hash: bits at two places in it
+    rule out nearly all others.
+    """
     likely = np.arange(key.size)
     for shift in (np.uint64(0), np.uint64(_BITS)):
         bits = np.uint64((1 << _BITS) - 1)

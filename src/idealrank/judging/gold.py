@@ -226,13 +226,7 @@ def _interval(right: BoolArray, clusters: "IntArray | None", confidence: float) 
 
 
 def wilson_interval(n_right: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Compute Wilson's interval of a share.
-
-    Examples
-    --------
-    >>> [round(end, 4) for end in wilson_interval(8, 10)]
-    [0.4902, 0.9433]
-    """
+    """Compute Wilson's interval of a share."""
     z, share = z_quantile(confidence), n_right / n
     middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
@@ -240,7 +234,9 @@ def wilson_interval(n_right: float, n: int, confidence: float = 0.95) -> tuple[f
 
 
 def _chart(known: BoolArray, right: BoolArray, labels: "np.ndarray[Any, Any]") -> tuple[BatchAccuracy, ...]:
-    """Hold each batch against the earlier ones, whose accuracy is uncertain too: by the beta-binomial prediction from them."""
+    """Hold each batch against the earlier ones, whose accuracy is uncertain too: by the
+    beta-binomial prediction from them.
+    """
     found: list[BatchAccuracy] = []
     before, right_before = 0, 0
     for label in dict.fromkeys(labels[known].tolist()):

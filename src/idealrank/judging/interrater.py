@@ -208,9 +208,8 @@ def _mean(values: FloatArray) -> FloatArray:
 
 
 def _jackknife(whole: Sequence[Summand], cluster: IntArray, compared: BoolArray) -> tuple[float, int]:
-    """Standard error by leaving out one cluster at a time, and the number of clusters with a unit that two raters rated.
-
-    Clusters without one are a second stratum: they say something about chance, and nothing about agreement.
+    """Standard error by leaving out one cluster at a time, and the number of clusters with a unit
+    that two raters rated.
     """
     n_clusters = int(cluster.max()) + 1
     parts = [term.sums(cluster, n_clusters) for term in whole]

@@ -249,17 +249,7 @@ def check_judge(
 
 
 def refuse_few_annotators(where: str, annotators: LabelTable | None) -> None:
-    """Refuse grades of too few people for the alternative annotator test.
-
-    Raises
-    ------
-    InputError
-        There are fewer than three.
-
-    Examples
-    --------
-    >>> refuse_few_annotators("people.txt", LabelTable.of({name: {"q": {"a": 1}} for name in ("ann", "ben", "cai")}))
-    """
+    """Refuse grades of too few people for the alternative annotator test."""
     names = () if annotators is None else annotators.raters
     if annotators is not None and len(names) < _PEOPLE:
         people = "one person" if len(names) == 1 else f"{len(names)} people"
@@ -382,7 +372,9 @@ def _explained(human: FloatArray, judge: FloatArray, codes: IntArray, by: str) -
 def _orders(
     pairs: Pairs, runs: Mapping[str, Run], measure: MeasureLike, convention: "Convention | str", confidence: float
 ) -> SystemOrders | None:
-    """Orders under the grades of the pairs that both graded, so that a difference is one of grades and not of coverage."""
+    """Orders under the grades of the pairs that both graded, so that a difference is one of grades
+    and not of coverage.
+    """
     if not runs:
         return None
     sides: tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]] = ({}, {})

@@ -19,26 +19,11 @@ _ROUNDING = 1e-12
 class GradeModel:
     """Probability of each grade of an unjudged document, by its best rank in either run.
 
-    Ranks are taken together by powers of two: 1, 2 to 3, 4 to 7, and so on. The grades judged at these ranks are smoothed by the grades
-    judged at all ranks, and these by a start in which each grade is half as likely as the one below.
-
-    Attributes
-    ----------
-    levels : float64 array, shape (n_levels,)
-        Grades, rising from 0.
-    probability : float64 array, shape (n_groups, n_levels)
-        By group of ranks.
-
-    Examples
-    --------
-    >>> model = GradeModel.of(np.array([0.0, 1.0]), np.array([1, 1, 2]), np.array([1.0, 1.0, 0.0]))
-    >>> model.at(np.array([1, 2])).round(2)
-    array([[0.35, 0.65],
-           [0.62, 0.38]])
+    Ranks are taken together by powers of two: 1, 2 to 3, 4 to 7, and so on.
     """
 
-    levels: FloatArray
-    probability: FloatArray
+    levels: FloatArray  # shape (n_levels,): grades, rising from 0
+    probability: FloatArray  # shape (n_groups, n_levels): by group of ranks
 
     @classmethod
     def of(cls, levels: FloatArray, rank: IntArray, grade: FloatArray) -> Self:
@@ -54,7 +39,9 @@ class GradeModel:
         return cls(levels, smoothed / smoothed.sum(axis=1, keepdims=True))
 
     def at(self, rank: IntArray) -> FloatArray:
-        """Return the probabilities of documents with these best ranks, shape (n_documents, n_levels)."""
+        """Return the probabilities of documents with these best ranks, shape (n_documents,
+        n_levels).
+        """
         return self.probability[_rank_group(rank)]
 
 
@@ -64,43 +51,30 @@ def _rank_group(rank: IntArray) -> IntArray:
 
 @dataclass(kw_only=True, eq=False)
 class Frontier:
-    """Unjudged documents of two runs, with the difference as it stands and what each label could make of it.
-
-    Attributes
-    ----------
-    states : DifferenceStates
-        The runs.
-    grades : float64 array, shape (n,)
-        Grades of `states.documents` as labelled so far; NaN without a label.
-    levels : float64 array, shape (n_levels,)
-        Grades that a label may have.
-    tried : float64 array, shape (n_documents, n_tried)
-        Grades that are tried for each document: all of `levels`, or the one that is known in a replay.
-    is_open : bool array, shape (n_documents,)
-        Marks pooled documents without a label.
-    given : float64 array, shape (n_documents,)
-        Grade of each pooled document; NaN while it is open.
-    sight : {"labels", "values", "bounds"}
-        What the strategy looks at: labels given, also differences after each possible label, or also bounds after each.
-    seed : int
-        Seed of random orders.
-    low, value, high : float64 array, shape (n_queries,)
-        Bounds of each query's difference, and the difference as judged.
-    if_low, if_value, if_high : float64 array, shape (n_documents, n_tried)
-        The same after each label, as far as the strategy looks; empty beyond.
+    """Unjudged documents of two runs, with the difference as it stands and what each label could
+    make of it.
     """
 
-    states: DifferenceStates
+    states: DifferenceStates  # The runs
+    # shape (n,): grades of `states.documents` as labelled so far; NaN without a label
     grades: FloatArray
-    levels: FloatArray
+    levels: FloatArray  # shape (n_levels,): grades that a label may have
+    # shape (n_documents, n_tried): grades that are tried for each document: all of `levels`, or the
+    # one that is known in a replay
     tried: FloatArray
-    is_open: BoolArray
-    given: FloatArray
+    is_open: BoolArray  # shape (n_documents,): marks pooled documents without a label
+    given: FloatArray  # shape (n_documents,): grade of each pooled document; NaN while it is open
+    # What the strategy looks at: labels given, also differences after each possible label, or also
+    # bounds after each
     sight: Sight
-    seed: int = 0
+    seed: int = 0  # Seed of random orders
+    # low, value, high: shape (n_queries,): bounds of each query's difference, and the difference as
+    # judged
     low: FloatArray = field(init=False)
     value: FloatArray = field(init=False)
     high: FloatArray = field(init=False)
+    # if_low, if_value, if_high: shape (n_documents, n_tried): the same after each label, as far as
+    # the strategy looks; empty beyond
     if_low: FloatArray = field(init=False)
     if_value: FloatArray = field(init=False)
     if_high: FloatArray = field(init=False)
@@ -115,7 +89,9 @@ class Frontier:
 
     @classmethod
     def of(cls, states: DifferenceStates, *, sight: Sight, hidden: bool = False, seed: int = 0, known: FloatArray | None = None) -> Self:
-        """Start from what is judged; with `hidden`, as if no pooled document was. `known` grades are the only ones tried."""
+        """Start from what is judged; with `hidden`, as if no pooled document was. `known` grades
+        are the only ones tried.
+        """
         grades = states.given.copy()
         if hidden:
             grades[states.place] = np.nan
@@ -152,13 +128,17 @@ class Frontier:
         self._measure(self._take(document, grade))
 
     def follow(self, document: int, grade: float) -> None:
-        """Take the label of a document, and look ahead as the strategy does; bounds that it does not look at stay as they were."""
+        """Take the label of a document, and look ahead as the strategy does; bounds that it does
+        not look at stay as they were.
+        """
         query = self._take(document, grade)
         if self.sight != "labels":
             self._look_ahead(query)
 
     def foresee(self, documents: IntArray, grades: FloatArray) -> None:
-        """Measure together what labels of documents of different queries lead to, so that taking one of them later costs nothing."""
+        """Measure together what labels of documents of different queries lead to, so that taking
+        one of them later costs nothing.
+        """
         place = self.states.place[documents]
         self.grades[place], self.is_open[documents] = grades, False
         self._seen(self.pool.query[documents])
@@ -183,7 +163,9 @@ class Frontier:
         return self.pool.query[document : document + 1]
 
     def _measure(self, queries: IntArray) -> None:
-        """Work out some queries again, with every label tried of their open documents if the strategy looks ahead."""
+        """Work out some queries again, with every label tried of their open documents if the
+        strategy looks ahead.
+        """
         if self.sight != "bounds":
             found = self.states.bounds(*self._after(queries, queries[:0]))
             self.low[queries], self.value[queries], self.high[queries] = found.low, found.value, found.high
@@ -198,9 +180,10 @@ class Frontier:
                 now[query], later[rows] = one, after
 
     def _seen(self, queries: IntArray) -> "list[tuple[FloatArray, FloatArray]]":
-        """Differences of some queries as labelled so far, shape (n,), and after labels of their open documents, (n, n_open, n_tried).
+        """Differences of some queries as labelled so far, shape (n,), and after labels of their
+        open documents, (n, n_open, n_tried).
 
-        n is 3, for bounds and value, or 1 if the strategy looks at values alone. Measured once for each state.
+        n is 3, for bounds and value, or 1 if the strategy looks at values alone.
         """
         keys = [self._key(query) for query in queries.tolist()]
         new = np.flatnonzero([key not in self._foreseen for key in keys])
@@ -224,7 +207,9 @@ class Frontier:
         return rows[self.is_open[rows]]
 
     def _after(self, queries: IntArray, rows: IntArray) -> tuple[IntArray, FloatArray]:
-        """Return states to measure: some queries as labelled so far, then with every label tried of some documents."""
+        """Return states to measure: some queries as labelled so far, then with every label tried of
+        some documents.
+        """
         n_tried, offsets = self.tried.shape[1], self.states.documents.offsets
         codes = np.concatenate((queries, np.repeat(self.pool.query[rows], n_tried)))
         grades = self.grades[Ragged.of(offsets, codes).row]

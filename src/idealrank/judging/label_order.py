@@ -32,24 +32,15 @@ _BUDGET = 50  # documents chosen where no number is given or estimated
 
 @dataclass(frozen=True, kw_only=True)
 class LabelOrder:
-    """A strategy: the worth of the label of each open document, and the reason in words.
+    """A strategy: the worth of the label of each open document, and the reason in words."""
 
-    Attributes
-    ----------
-    worth : callable
-        Of a frontier, the worth of every pooled document's label, shape (n_documents,); only open documents count.
-    reason : callable
-        Of a frontier, a document and its worth, the reason.
-    sight : {"labels", "values", "bounds"}
-        What of the frontier it needs; see `Frontier`.
-    fixed : bool
-        Whether no label changes the order.
-    """
-
+    # Of a frontier, the worth of every pooled document's label, shape (n_documents,); only open
+    # documents count
     worth: Callable[[Frontier], FloatArray]
+    # Of a frontier, a document and its worth, the reason
     reason: Callable[[Frontier, int, float], str]
-    sight: Sight = "labels"
-    fixed: bool = False
+    sight: Sight = "labels"  # What of the frontier it needs; see `Frontier`
+    fixed: bool = False  # Whether no label changes the order
 
 
 def _weights(frontier: Frontier) -> FloatArray:
@@ -58,7 +49,9 @@ def _weights(frontier: Frontier) -> FloatArray:
 
 
 def _chance_of_b(frontier: Frontier, weights: FloatArray) -> float:
-    """Probability that B has the higher mean when every document is judged: normal, with independent grades."""
+    """Probability that B has the higher mean when every document is judged: normal, with
+    independent grades.
+    """
     change = (frontier.if_value - frontier.value[frontier.pool.query][:, None])[frontier.is_open]
     weight = weights[frontier.is_open]
     mean = (change * weight).sum(axis=1)
@@ -68,7 +61,9 @@ def _chance_of_b(frontier: Frontier, weights: FloatArray) -> float:
 
 
 def _narrowing(frontier: Frontier) -> FloatArray:
-    """Expected rise of the lower bound and fall of the upper one, each by the chance that its run is the better one."""
+    """Expected rise of the lower bound and fall of the upper one, each by the chance that its run
+    is the better one.
+    """
     query, weights = frontier.pool.query, _weights(frontier)
     chance = _chance_of_b(frontier, weights)
     rise = frontier.if_low - frontier.low[query][:, None]
@@ -91,7 +86,8 @@ def _uncertainty(frontier: Frontier) -> FloatArray:
 
 
 def _misses(frontier: Frontier) -> FloatArray:
-    """Documents of the list above each document, since the last relevant one, that are not relevant or not judged; negative.
+    """Documents of the list above each document, since the last relevant one, that are not relevant
+    or not judged; negative.
 
     The lists of both runs count. While no document has a label, this is the order of depth.
     """
@@ -110,26 +106,18 @@ def _depth(frontier: Frontier) -> FloatArray:
 
 
 def random_number(seed: int, *names: str) -> float:
-    """Return a number in [0, 1) that looks random and is the same whatever other documents and queries there are.
+    """Return a number in [0, 1) that looks random and is the same whatever other documents and
+    queries there are.
 
     An order by these numbers stays as it is while labels, documents and queries are added.
-
-    Examples
-    --------
-    >>> random_number(0, "q1") == random_number(0, "q1"), random_number(0, "q1") == random_number(1, "q1")
-    (True, False)
     """
     text = "\0".join((str(seed), *names)).encode("utf-8", "surrogateescape")
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big") / 2**64
 
 
 def query_numbers(query_ids: Sequence[str], seed: int) -> FloatArray:
-    """Return the random number of each query, shape (n_queries,): strategy ``queries`` takes queries by falling numbers.
-
-    Examples
-    --------
-    >>> query_numbers(["a", "b"], 0).round(3)
-    array([0.085, 0.364])
+    """Return the random number of each query, shape (n_queries,): strategy ``queries`` takes
+    queries by falling numbers.
     """
     return np.array([random_number(seed, query) for query in query_ids], np.float64)
 
@@ -161,18 +149,7 @@ _ORDERS: dict[Strategy, LabelOrder] = {
 
 
 def order_of(strategy: str) -> LabelOrder:
-    """Return a strategy by its name.
-
-    Raises
-    ------
-    OptionError
-        There is none of that name.
-
-    Examples
-    --------
-    >>> order_of("bounds").sight
-    'bounds'
-    """
+    """Return a strategy by its name."""
     found = _ORDERS.get(strategy)  # type: ignore[call-overload]
     if found is None:
         raise OptionError(f"strategy={strategy!r}: expected one of {', '.join(STRATEGIES)}")
@@ -425,20 +402,8 @@ def difference_states(
     queries: Sequence[str] | None = None,
     convention: Convention,
 ) -> DifferenceStates:
-    """Two runs to a depth, with defaults from the measure and the judgments; arguments as for `next_labels`.
-
-    Raises
-    ------
-    OptionError
-        An option is impossible.
-    InputError
-        The runs answer none of the queries, or no queries are given and none has a judgment.
-
-    Examples
-    --------
-    >>> runs = Run({"q": ["a", "b"]}), Run({"q": ["b"]})
-    >>> difference_states(Qrels({"q": {"a": 1}}), runs, parse_measure("P@1"), convention=Convention.of("standard")).pool.documents
-    ['a', 'b']
+    """Two runs to a depth, with defaults from the measure and the judgments; arguments as for
+    `next_labels`.
     """
     if depth is None:
         cutoff = measure.under(convention).hits_needed()
@@ -458,7 +423,9 @@ def best_open(frontier: Frontier, worth: FloatArray, most: int) -> IntArray:
 
 
 def query_test(frontier: Frontier, alpha: float) -> SequentialSign:
-    """Test the sign of the mean difference on the queries that are judged in full, in the random order of the queries, up to a gap."""
+    """Test the sign of the mean difference on the queries that are judged in full, in the random
+    order of the queries, up to a gap.
+    """
     order = np.argsort(-query_numbers(frontier.pool.query_ids, frontier.seed), kind="stable")
     gaps = np.bincount(frontier.pool.query[frontier.is_open], minlength=frontier.n_queries)[order] > 0
     n_full = int(np.argmax(gaps)) if gaps.any() else frontier.n_queries
@@ -467,13 +434,7 @@ def query_test(frontier: Frontier, alpha: float) -> SequentialSign:
 
 
 def unlabelled_bounds(frontier: Frontier) -> StateBounds:
-    """Bounds of every query's difference before any pooled document has a label.
-
-    Raises
-    ------
-    OptionError
-        The measure has no finite bounds.
-    """
+    """Bounds of every query's difference before any pooled document has a label."""
     states = frontier.states
     grades = frontier.grades.copy()
     grades[states.place] = np.nan

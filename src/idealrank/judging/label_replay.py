@@ -287,7 +287,8 @@ class _Replay:
     def _take_next(self, frontier: Frontier, order: LabelOrder) -> int:
         """Reveal the next label, and return its row.
 
-        If no state after it was measured before, states after the next label of every query are measured with it, most of which come later.
+        If no state after it was measured before, states after the next label of every query are
+        measured with it, most of which come later.
         """
         worth = order.worth(frontier)
         row = int(best_open(frontier, worth, 1)[0])
@@ -299,7 +300,9 @@ class _Replay:
         return row
 
     def _measured_later(self, frontier: Frontier, order: LabelOrder) -> FloatArray:
-        """Of an order that bounds do not change: many labels are revealed, and their states measured at once."""
+        """Of an order that bounds do not change: many labels are revealed, and their states
+        measured at once.
+        """
         now = np.stack((frontier.low, frontier.value, frontier.high))
         # Each step is a sum of its own: a bound such as 1e308 that comes and goes takes the digits of all others from a running sum.
         steps = [now.sum(axis=1) / now.shape[1]]
@@ -322,7 +325,9 @@ class _Replay:
         return np.array(rows, np.int64)
 
     def _bounds_after(self, grades: FloatArray, rows: IntArray) -> FloatArray:
-        """Bounds of the query of each document after its label and those before, shape (n_rows, 3); takes the labels into `grades`."""
+        """Bounds of the query of each document after its label and those before, shape (n_rows, 3);
+        takes the labels into `grades`.
+        """
         query, offsets = self.pool.query[rows], self.states.documents.offsets
         states = []
         for row, code in zip(rows.tolist(), query.tolist(), strict=True):

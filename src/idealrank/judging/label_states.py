@@ -24,44 +24,20 @@ UNLISTED = 0  # rank of a document that a run does not return
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PooledDocuments:
-    """Documents of two runs down to a depth, query by query: what depth pooling would judge.
+    """Documents of two runs down to a depth, query by query: what depth pooling would judge."""
 
-    Attributes
-    ----------
-    query_ids : sequence of str
-        Queries compared.
-    query : int64 array, shape (n_documents,)
-        Query code of each document, rising.
-    documents : sequence of str, shape (n_documents,)
-        Documents, by their best rank within each query.
-    rank_a, rank_b : int64 array, shape (n_documents,)
-        Rank in each run; 0 if the run does not return it.
-    depth : int
-        Deepest rank pooled.
-
-    Examples
-    --------
-    >>> found = PooledDocuments.of(Run({"q": ["a", "b", "c"]}), Run({"q": ["b", "d"]}), 2, Convention.of("standard"))
-    >>> found.documents, found.rank_a.tolist(), found.rank_b.tolist()
-    (['a', 'b', 'd'], [1, 2, 0], [0, 1, 2])
-    """
-
-    query_ids: Sequence[str]
-    query: IntArray
+    query_ids: Sequence[str]  # Queries compared
+    query: IntArray  # shape (n_documents,): query code of each document, rising
+    # shape (n_documents,): documents, by their best rank within each query
     documents: Sequence[str]
+    # rank_a, rank_b: shape (n_documents,): rank in each run; 0 if the run does not return it
     rank_a: IntArray
     rank_b: IntArray
-    depth: int
+    depth: int  # Deepest rank pooled
 
     @classmethod
     def of(cls, run_a: Run, run_b: Run, depth: int, convention: Convention, queries: Sequence[str] | None = None) -> Self:
-        """Pool two runs.
-
-        Raises
-        ------
-        InputError
-            The runs answer none of the queries.
-        """
+        """Pool two runs."""
         lists = [_rankings(run, convention) for run in (run_a, run_b)]
         wanted = list(dict.fromkeys((*lists[0], *lists[1]))) if queries is None else list(queries)
         if not any(query in one for query in wanted for one in lists):
@@ -133,7 +109,9 @@ def _shown(ranking: Ranking, depth: int) -> list[str]:
 
 
 def _ranks(ranking: Ranking | None, *, tied: bool) -> dict[str, tuple[int, int]]:
-    """Rank of each document, and the rank that the depth is held against: the first of its tie group where ties have no order."""
+    """Rank of each document, and the rank that the depth is held against: the first of its tie
+    group where ties have no order.
+    """
     if ranking is None:
         return {}
     first = ranking.first.tolist()
@@ -142,14 +120,10 @@ def _ranks(ranking: Ranking | None, *, tied: bool) -> dict[str, tuple[int, int]]
 
 @dataclass(frozen=True, eq=False)
 class StateBounds:
-    """Difference of two runs in some states of the judgments of single queries.
+    """Difference of two runs in some states of the judgments of single queries."""
 
-    Attributes
-    ----------
-    low, value, high : float64 array, shape (n_states,)
-        Lowest difference, difference as judged, highest difference; 0 where the query has no value.
-    """
-
+    # low, value, high: shape (n_states,): lowest difference, difference as judged, highest
+    # difference; 0 where the query has no value
     low: FloatArray
     value: FloatArray
     high: FloatArray
@@ -160,44 +134,16 @@ class DifferenceStates:
     """Two runs whose difference is worked out for many states of the judgments.
 
     A state has the grades of all documents of one query that may be judged.
-
-    Attributes
-    ----------
-    pool : PooledDocuments
-        Documents with an open grade until they are judged.
-    measure : Measure
-        The measure.
-    convention : Convention
-        Of alignment and measure.
-    max_grade : float
-        Highest grade.
-    runs : tuple of Run
-        The runs.
-    lists : tuple of list of Ranking
-        Of each run, by query code.
-    documents : Qrels
-        Documents that may be judged or are: all that can change a value. Their grades here do not matter.
-    given : float64 array, shape (n_documents,)
-        Their grades as judged; NaN if a document is not.
-
-    Examples
-    --------
-    >>> from idealrank.measures.parse import parse_measure
-    >>> runs, convention = (Run({"q": ["a", "b"]}), Run({"q": ["b", "a"]})), Convention.of("standard")
-    >>> states = DifferenceStates.of(runs, Qrels({"q": {"a": 0}}), parse_measure("RR"), 2, 1.0, convention=convention)
-    >>> found = states.bounds(np.array([0, 0]), np.concatenate(([np.nan, np.nan], states.given)))
-    >>> found.low, found.high
-    (array([-0.5,  0. ]), array([0.5, 0.5]))
     """
 
-    pool: PooledDocuments
-    measure: Measure
-    convention: Convention
-    max_grade: float
-    runs: tuple[Run, Run]
-    lists: tuple[Sequence[Ranking], Sequence[Ranking]]
-    documents: Qrels
-    given: FloatArray
+    pool: PooledDocuments  # Documents with an open grade until they are judged
+    measure: Measure  # The measure
+    convention: Convention  # Of alignment and measure
+    max_grade: float  # Highest grade
+    runs: tuple[Run, Run]  # The runs
+    lists: tuple[Sequence[Ranking], Sequence[Ranking]]  # Of each run, by query code
+    documents: Qrels  # Documents that may be judged or are: all that can change a value
+    given: FloatArray  # shape (n_documents,): their grades as judged; NaN if a document is not
 
     @classmethod
     def of(
@@ -211,13 +157,7 @@ class DifferenceStates:
         convention: Convention,
         queries: Sequence[str] | None = None,
     ) -> Self:
-        """Rank both runs once.
-
-        Raises
-        ------
-        InputError
-            The runs answer none of the queries.
-        """
+        """Rank both runs once."""
         pool, made = PooledDocuments.of(*runs, depth, convention, queries), measure.under(convention)
         empty = Ranking([], np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
         by_query = [[one.get(query, empty) for query in pool.query_ids] for one in (_rankings(run, convention) for run in runs)]
@@ -258,7 +198,9 @@ class DifferenceStates:
         return a, b
 
     def values(self, query: IntArray, grades: FloatArray) -> FloatArray:
-        """Compute the difference as judged in each state, shape (n_states,), 0 where the query has none; arguments as for `bounds`."""
+        """Compute the difference as judged in each state, shape (n_states,), 0 where the query has
+        none; arguments as for `bounds`.
+        """
         found, measure = np.zeros(query.size), self.measure.under(self.convention)
         for begin, states in self._parts(query, grades):
             kept, a, b = self._lists(states)
@@ -267,15 +209,7 @@ class DifferenceStates:
         return found
 
     def bounds(self, query: IntArray, grades: FloatArray) -> StateBounds:
-        """Compute the bounds of the difference in each state.
-
-        Parameters
-        ----------
-        query : int64 array, shape (n_states,)
-            Query code of each state. States are independent of one another: each is measured as a query of its own.
-        grades : float64 array, shape (n_grades,)
-            Grades of the query's part of `documents`, state after state; NaN for documents that are not judged.
-        """
+        """Compute the bounds of the difference in each state."""
         found = StateBounds(*(np.zeros(query.size) for _ in range(3)))
         for begin, states in self._parts(query, grades):
             kept, a, b = self._lists(states)
@@ -336,7 +270,8 @@ def _grades(
 ) -> dict[str, dict[str, float]]:
     """Grade of each document that may be judged, by query; NaN for one that is not judged.
 
-    Of judged documents below the ranks shown, only so many with the highest grades are kept, and one of each other grade.
+    Of judged documents below the ranks shown, only so many with the highest grades are kept, and
+    one of each other grade.
     """
     found: dict[str, dict[str, float]] = {}
     for code, query in enumerate(pool.query_ids):

@@ -78,15 +78,7 @@ class Leniency:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Pairs:
-    """Grades of a human and a judge for the same pairs, and the query and cluster of each pair.
-
-    Examples
-    --------
-    >>> Pairs(
-    ...     queries=("q", "q"), documents=("a", "b"), human=np.array([0.0, 1.0]), judge=np.array([1.0, 1.0]), clusters=np.array([0, 0])
-    ... ).error
-    array([1., 0.])
-    """
+    """Grades of a human and a judge for the same pairs, and the query and cluster of each pair."""
 
     queries: Sequence[str]
     documents: Sequence[str]
@@ -114,40 +106,15 @@ class Pairs:
 
 
 def by_grade(pairs: Pairs) -> Leniency:
-    """Errors by human grade; the contrast is that of the lowest and the highest grade, without an interval.
-
-    Examples
-    --------
-    >>> pairs = Pairs(
-    ...     queries=("q",) * 4,
-    ...     documents=tuple("abcd"),
-    ...     human=np.array([0.0, 0.0, 2.0, 2.0]),
-    ...     judge=np.array([1.0, 0.0, 1.0, 2.0]),
-    ...     clusters=np.arange(4),
-    ... )
-    >>> [(one.group, one.error) for one in by_grade(pairs).groups]
-    [('grade 0', 0.5), ('grade 2', -0.5)]
+    """Errors by human grade; the contrast is that of the lowest and the highest grade, without an
+    interval.
     """
     groups = tuple(pairs.group(f"grade {grade:g}", pairs.human == grade) for grade in np.unique(pairs.human))
     return Leniency(groups=groups, contrast="", difference=math.nan, interval=(math.nan, math.nan))
 
 
 def by_rank(pairs: Pairs, runs: Mapping[str, Run], *, confidence: float = 0.95) -> Leniency:
-    """Errors by rank in the runs together: whether the judge is kinder to the top of rankings.
-
-    Examples
-    --------
-    >>> pairs = Pairs(
-    ...     queries=("q", "q", "r", "r"),
-    ...     documents=("a", "b", "a", "b"),
-    ...     human=np.zeros(4),
-    ...     judge=np.array([1.0, 0.0, 1.0, 0.0]),
-    ...     clusters=np.array([0, 0, 1, 1]),
-    ... )
-    >>> run = Run({"q": ["a", *map(str, range(10)), "b"], "r": ["a", *map(str, range(10)), "b"]})
-    >>> by_rank(pairs, {"s": run}).difference
-    1.0
-    """
+    """Errors by rank in the runs together: whether the judge is kinder to the top of rankings."""
     rank, row = _ranks(pairs, runs)
     groups = []
     for first, last in RANKS:
@@ -174,18 +141,10 @@ def _ranks(pairs: Pairs, runs: Mapping[str, Run]) -> tuple[IntArray, IntArray]:
 
 
 def by_length(pairs: Pairs, lengths: Mapping[str, float], *, confidence: float = 0.95) -> Leniency:
-    """Errors by length of the document, in quarters: whether the judge is kinder to long documents.
+    """Errors by length of the document, in quarters: whether the judge is kinder to long
+    documents.
 
     Pairs whose document has no length are left out.
-
-    Examples
-    --------
-    >>> pairs = Pairs(
-    ...     queries=("q", "r") * 4, documents=tuple("abcdefgh"), human=np.zeros(8), judge=np.arange(8.0), clusters=np.array([0, 1] * 4)
-    ... )
-    >>> found = by_length(pairs, {name: place for place, name in enumerate("abcdefgh")})
-    >>> found.difference, found.groups[0].group
-    (6.0, 'shortest quarter')
     """
     known = np.array([lengths.get(document, math.nan) for document in pairs.documents], np.float64)
     rows = np.flatnonzero(~np.isnan(known))
@@ -199,7 +158,9 @@ def by_length(pairs: Pairs, lengths: Mapping[str, float], *, confidence: float =
 
 
 def _contrast(pairs: Pairs, first: IntArray, second: IntArray, confidence: float) -> tuple[float, tuple[float, float]]:
-    """Mean error beyond the grade of some pairs less that of others, leaving out one cluster at a time."""
+    """Mean error beyond the grade of some pairs less that of others, leaving out one cluster at a
+    time.
+    """
     nothing = (math.nan, math.nan)
     if not first.size or not second.size:
         return math.nan, nothing

@@ -101,7 +101,9 @@ class NuggetScore(Measure):
 
 
 class VitalStrict(NuggetScore):
-    """Share of the vital nuggets that an answer supports in full: the primary score of the TREC RAG track."""
+    """Share of the vital nuggets that an answer supports in full: the primary score of the TREC RAG
+    track.
+    """
 
     name: ClassVar[str] = "V_strict"
     counted: ClassVar[Counted] = "vital"
@@ -146,7 +148,9 @@ class WeightedStrict(NuggetScore):
 
 
 class WeightedNuggets(NuggetScore):
-    """Share of all nuggets that an answer supports, half for partial support; a nugget that is not vital counts half."""
+    """Share of all nuggets that an answer supports, half for partial support; a nugget that is not
+    vital counts half.
+    """
 
     name: ClassVar[str] = "W"
     counted: ClassVar[Counted] = "weighted"

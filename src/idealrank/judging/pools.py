@@ -245,7 +245,9 @@ def _ranked(run: Run, convention: Convention, depth: int) -> "dict[str, list[tup
 
 
 def _of_query(lists: "Sequence[Sequence[tuple[str, float]]]", order: str, depth: int) -> "list[tuple[str, int, int, float]]":
-    """Documents of one query in the order of the pool, each with its best rank, its number of runs and its score."""
+    """Documents of one query in the order of the pool, each with its best rank, its number of runs
+    and its score.
+    """
     best: dict[str, int] = {}
     count: dict[str, int] = {}
     score: dict[str, float] = {}

@@ -167,7 +167,9 @@ def _error(sums: FloatArray, estimate: float) -> float:
 
 
 def _smoothed(sums: FloatArray, z: float) -> tuple[float, FloatArray]:
-    """Standard error and ends of the interval from smoothed counts, the ends shifted toward the skew of the estimate."""
+    """Standard error and ends of the interval from smoothed counts, the ends shifted toward the
+    skew of the estimate.
+    """
     counts = sums + np.array([1, 2, 1, 2, z**2 / 2, z**2])
     q0, q1, p = counts[0] / counts[1], counts[2] / counts[3], counts[4] / counts[5]
     _refuse_coin(q0, q1)

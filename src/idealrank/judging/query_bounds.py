@@ -297,7 +297,9 @@ def known_mean(values: FloatArray) -> float:
 
 
 def optional_mean(values: FloatArray, always: BoolArray, *, lowest: bool) -> float:
-    """Lowest or highest mean where some queries count at some grades alone: each of these counts if that moves the mean further."""
+    """Lowest or highest mean where some queries count at some grades alone: each of these counts if
+    that moves the mean further.
+    """
     known = ~np.isnan(values)
     fixed = values[known & always].tolist()
     optional = np.sort(values[known & ~always])

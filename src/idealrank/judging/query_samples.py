@@ -151,7 +151,9 @@ class QuerySample:
         return Design.of(self.weight.size, weights=self.weight, strata=self._joined(np.ones(self.weight.size, np.bool_)).tolist())
 
     def _joined(self, counted: BoolArray) -> IntArray:
-        """Code of each query's stratum; strata with a single counted query are joined with the next one that has some."""
+        """Code of each query's stratum; strata with a single counted query are joined with the next
+        one that has some.
+        """
         names = list(dict.fromkeys(self.stratum))
         codes = np.array([names.index(one) for one in self.stratum], np.int64)
         for code in range(len(names)):  # a stratum of one shows no variance
@@ -316,24 +318,8 @@ def _head_and_tail(ordered: Sequence[str], traffic: Mapping[str, float], covered
 
 
 def inclusion_probabilities(sizes: FloatArray, n: int) -> FloatArray:
-    """Inclusion probabilities in proportion to size; those above 1 are 1, and the others share what is left.
-
-    Parameters
-    ----------
-    sizes : float64 array, shape (n_units,)
-        Sizes above 0.
-    n : int
-        Units to draw, from 1 to the number of units.
-
-    Returns
-    -------
-    float64 array, shape (n_units,)
-        In (0, 1]; they sum to n.
-
-    Examples
-    --------
-    >>> inclusion_probabilities(np.array([80.0, 10.0, 10.0]), 2)
-    array([1. , 0.5, 0.5])
+    """Inclusion probabilities in proportion to size; those above 1 are 1, and the others share what
+    is left.
     """
     certain = np.zeros(sizes.size, np.bool_)
     while True:
@@ -346,27 +332,16 @@ def inclusion_probabilities(sizes: FloatArray, n: int) -> FloatArray:
 
 
 def _systematic(queries: Sequence[str], probability: FloatArray, name: str, seed: int) -> BoolArray:
-    """Draw units at equal steps along their probabilities in random order, from a random start: each has its probability exactly."""
+    """Draw units at equal steps along their probabilities in random order, from a random start:
+    each has its probability exactly.
+    """
     order = np.argsort([random_number(seed, name, query) for query in queries], kind="stable")
     return systematic_draw(probability, order, random_number(seed, name, "", "start"))
 
 
 def systematic_draw(probability: FloatArray, order: IntArray, start: float) -> BoolArray:
-    """Mark the units whose stretch of the cumulated probabilities, in this order, has one of start, start + 1, ...
-
-    Parameters
-    ----------
-    probability : float64 array, shape (n_units,)
-        Inclusion probabilities; they sum to a whole number.
-    order : int64 array, shape (n_units,)
-        Order of the units.
-    start : float
-        In [0, 1).
-
-    Examples
-    --------
-    >>> systematic_draw(np.array([0.5, 0.5, 1.0]), np.array([0, 1, 2]), 0.6)
-    array([False,  True,  True])
+    """Mark the units whose stretch of the cumulated probabilities, in this order, has one of start,
+    start + 1, ...
     """
     ends = np.round(np.cumsum(probability[order]), 9)
     begins = np.concatenate(([0.0], ends[:-1]))

@@ -17,22 +17,8 @@ _STEPS = 100  # of the iteration, which needs about five
 class Quotients(NamedTuple):
     """One quotient for each query: ``(constant + sum over documents of weight x gain) / ideal``.
 
-    The gain of each document is free, one of `levels`. The ideal is ``sum over ranks j of w_j x (j-th largest gain)``, over the free
-    documents and those whose gain is known.
-
-    Parameters
-    ----------
-    constant : float64 array, shape (n_queries,)
-        What known documents add to the numerator.
-    query, weight : int64 and float64 array, shape (n_documents,)
-        Query code of each free document, rising, and what a gain of 1 adds to the numerator; of any sign.
-    levels : float64 array, shape (n_levels,)
-        Gains that a free document may have, rising, 0 or above.
-    known_query, known_gain : int64 and float64 array, shape (n_known,)
-        Query code of each other document of the ideal, rising, and its gain; 0 or above.
-    ideal : float64 array, shape (n_queries, n_ranks + 1)
-        Sums of the ideal's weights down to each rank, from 0 ranks; constant below the last column. Weights are 0 or above, and the first
-        is above 0 unless all are 0.
+    The gain of each document is free, one of `levels`. The ideal is ``sum over ranks j of w_j x
+    (j-th largest gain)``, over the free documents and those whose gain is known.
     """
 
     constant: FloatArray
@@ -44,50 +30,18 @@ class Quotients(NamedTuple):
     ideal: FloatArray
 
     def highest(self) -> IntArray:
-        """Level of each document at which the quotient of its query is highest, shape (n_documents,).
+        """Level of each document at which the quotient of its query is highest, shape
+        (n_documents,).
 
-        A query whose ideal is 0 at every choice has no quotient; its documents get the highest level.
-
-        Notes
-        -----
-        Let u range over the n free documents of a query, with weights d_u, in the order of falling weights, and levels g_0 < ... < g_L.
-
-        1. *Few choices matter.* The ideal depends on how many documents have which gain, not on which. For given numbers, the numerator is
-           highest if documents with higher weights have higher gains (rearrangement inequality). A choice is then given by the numbers
-           ``c_1 >= c_2 >= ... >= c_L`` of documents at level l or above.
-        2. *Both sums separate by level.* With D(c) the sum of the c highest weights, the numerator is
-           ``constant + g_0 D(n) + sum_l (g_l - g_(l-1)) D(c_l)``. With W(m) the sum of the ideal's first m weights and J(t) the number of
-           known documents with a gain above t, the ideal is the integral over t from 0 of W(number of documents with a gain above t),
-           whatever the order of the weights: summation by parts. Between g_(l-1) and g_l that number is J(t) + c_l.
-        3. *A price turns the quotient into a sum.* The highest quotient is above q if and only if the highest value of
-           ``numerator - q ideal`` is above 0, over choices with an ideal above 0 (Dinkelbach 1967). By 2. this is a sum of functions of
-           one c_l each, so that one pass over the levels finds its maximum under ``c_1 >= ... >= c_L``: n L steps. No property of the
-           weights is used.
-        4. Starting from any choice, q is replaced by the quotient of the choice found, until it does not rise. There are finitely many
-           choices, and q rises strictly, so that this ends; it converges faster than linearly. A choice with an ideal of 0 has gains of 0
-           alone, by what is asked of the ideal's weights: its numerator is that of known documents with gain 0, which is 0, and it is
-           never preferred to one with a quotient.
-
-        References
-        ----------
         Dinkelbach (1967), On nonlinear fractional programming. Management Science 13(7).
-
-        Examples
-        --------
-        One document at rank 2 below a document of gain 1, and another of gain 1 elsewhere. Of the gains 0, 1 and 2, the middle one gives
-        the highest quotient, the lowest one the lowest.
-
-        >>> log2 = 1 / np.log2(np.arange(2, 5))
-        >>> ideal = np.concatenate(([0.0], np.cumsum(log2)))[None, :]
-        >>> whole = Quotients(np.ones(1), np.zeros(1, int), log2[1:2], np.arange(3.0), np.zeros(2, int), np.ones(2), ideal)
-        >>> whole.highest(), whole.lowest()
-        (array([1]), array([0]))
         """
         parts = [self._part(begin, end)._levels() for begin, end in self._stretches()]
         return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
     def lowest(self) -> IntArray:
-        """Level of each document at which the quotient of its query is lowest, shape (n_documents,)."""
+        """Level of each document at which the quotient of its query is lowest, shape
+        (n_documents,).
+        """
         return Quotients(
             constant=-self.constant,
             query=self.query,
@@ -144,7 +98,9 @@ class Quotients(NamedTuple):
         return level
 
     def _ideals(self, n_free: IntArray, width: int) -> tuple[FloatArray, FloatArray]:
-        """Parts of the ideal that no choice changes, by query; and the others, by query, level and number of free documents above it."""
+        """Parts of the ideal that no choice changes, by query; and the others, by query, level and
+        number of free documents above it.
+        """
         deepest, rows = self.ideal.shape[1] - 1, np.arange(n_free.size)
         ends = np.unique(np.concatenate((np.zeros(1), self.levels, self.known_gain)))  # between two of them nothing changes
         at_least = np.zeros((n_free.size, ends.size), np.int64)
@@ -164,7 +120,9 @@ class Quotients(NamedTuple):
 
 
 def _dinkelbach(constant: FloatArray, numerator: FloatArray, base: FloatArray, denominator: FloatArray, n_free: IntArray) -> IntArray:
-    """Numbers of documents at each level or above, shape (n_queries, n_levels - 1), at the highest quotient."""
+    """Numbers of documents at each level or above, shape (n_queries, n_levels - 1), at the highest
+    quotient.
+    """
     n_levels = numerator.shape[1]
     best = np.repeat(n_free[:, None], n_levels, axis=1)
     quotient, defined = _quotient(best, constant, numerator, base, denominator)
@@ -205,53 +163,24 @@ def _best_counts(worth: FloatArray) -> IntArray:
 
 
 class PrecisionList(NamedTuple):
-    """One list without ties.
+    """One list without ties."""
 
-    Attributes
-    ----------
-    relevant : int64 array, shape (n_relevant,)
-        Ranks of relevant documents within the cutoff, rising.
-    open : float64 array, shape (n_open,)
-        Ranks of documents with an open grade, rising; infinite for one that is not in the list.
-    n_relevant : int
-        Relevant documents of the query, returned or not.
-    limit : int
-        The cutoff.
-    reachable : bool
-        Whether the sum is divided by at most `limit`.
-    """
-
-    relevant: IntArray
+    relevant: IntArray  # shape (n_relevant,): ranks of relevant documents within the cutoff, rising
+    # shape (n_open,): ranks of documents with an open grade, rising; infinite for one that is not
+    # in the list
     open: FloatArray
-    n_relevant: int
-    limit: int
-    reachable: bool
+    n_relevant: int  # Relevant documents of the query, returned or not
+    limit: int  # The cutoff
+    reachable: bool  # Whether the sum is divided by at most `limit`
 
     def highest(self) -> int:
-        """Number of open documents, from the top, that are relevant at the highest value.
-
-        One more relevant document at rank r, below m open ones that are relevant, adds its own precision and 1 / rank for each relevant
-        document below it: the sum for every number takes one pass.
-
-        Examples
-        --------
-        A relevant document at rank 9 would add less to the sum than to the number that divides it.
-
-        >>> PrecisionList(np.array([2]), np.array([1.0, 9.0]), 1, 10, False).highest()
-        1
-        """
+        """Number of open documents, from the top, that are relevant at the highest value."""
         within = self.open <= self.limit
         above = np.searchsorted(self.relevant, self.open) + np.arange(1, self.open.size + 1)
         return self._best(np.where(within, above / self.open, 0.0) + self._below(self.open))
 
     def lowest(self) -> int:
-        """Number of open documents, from the bottom, that are relevant at the lowest value.
-
-        Examples
-        --------
-        >>> PrecisionList(np.array([2]), np.array([1.0, 9.0]), 1, 10, False).lowest()
-        1
-        """
+        """Number of open documents, from the bottom, that are relevant at the lowest value."""
         ranks = self.open[::-1]
         within = ranks <= self.limit
         inverse = np.where(within, 1 / ranks, 0.0)
@@ -264,7 +193,9 @@ class PrecisionList(NamedTuple):
         return np.asarray(sums[np.searchsorted(self.relevant, ranks)])
 
     def _best(self, added: FloatArray, sign: float = 1.0) -> int:
-        """Number at which a sum, and what each document adds to it, is highest over the relevant documents."""
+        """Number at which a sum, and what each document adds to it, is highest over the relevant
+        documents.
+        """
         judged = sign * float((np.arange(1, self.relevant.size + 1) / self.relevant).sum())
         sums = judged + np.concatenate(([0.0], np.cumsum(added)))
         divisor = self.n_relevant + np.arange(sums.size)

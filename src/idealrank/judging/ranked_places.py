@@ -19,40 +19,23 @@ from idealrank.measures.measure import Measure
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JudgedStates:
-    """Some states of the judgments, each of one query: the grade of every document that may be judged.
-
-    Attributes
-    ----------
-    documents : Qrels
-        All documents of each query that may be judged, at any grade.
-    query : int64 array, shape (n_states,)
-        Query code of each state.
-    given : float64 array, shape (n_grades,)
-        Grades, state after state, in the order of `documents`; NaN for a document that is not judged.
-    grade : float64 array, shape (n_grades,)
-        After the convention's grade policies; NaN as in `given`.
-    rows : Ragged
-        State and row in `documents` of each grade.
-    vanish : bool
-        Whether the convention takes judged documents out of the lists because of their grades.
+    """Some states of the judgments, each of one query: the grade of every document that may be
+    judged.
     """
 
-    documents: Qrels
-    query: IntArray
+    documents: Qrels  # All documents of each query that may be judged, at any grade
+    query: IntArray  # shape (n_states,): query code of each state
+    # shape (n_grades,): grades, state after state, in the order of `documents`; NaN for a document
+    # that is not judged
     given: FloatArray
-    grade: FloatArray
-    rows: Ragged
+    grade: FloatArray  # shape (n_grades,): after the convention's grade policies; NaN as in `given`
+    rows: Ragged  # State and row in `documents` of each grade
+    # Whether the convention takes judged documents out of the lists because of their grades
     vanish: bool
 
     @classmethod
     def of(cls, documents: Qrels, query: IntArray, given: FloatArray, convention: Convention) -> Self:
-        """Apply the convention's grade policies.
-
-        Raises
-        ------
-        InputError
-            A grade is negative, and the convention refuses it.
-        """
+        """Apply the convention's grade policies."""
         rows = Ragged.of(documents.offsets, query)
         known = np.flatnonzero(~np.isnan(given))
         graded = apply_grade_policies(given[known], convention.alignment, lambda place: name_row(documents, int(rows.row[known[place]])))
@@ -78,38 +61,20 @@ class JudgedStates:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RankedPlaces:
-    """Every place of the lists of one run, whatever is judged.
+    """Every place of the lists of one run, whatever is judged."""
 
-    Attributes
-    ----------
-    hidden : Judged
-        The lists with no document judged.
-    code : int64 array, shape (n_queries,)
-        Code in `hidden` of each query; -1 if the query does not count.
-    offsets : int64 array
-        Where the places of each query of `hidden` begin.
-    document : int64 array, shape (n_places,)
-        Row of each place among the documents that may be judged.
-
-    Examples
-    --------
-    >>> from idealrank.measures.parse import parse_measure
-    >>> documents, convention = Qrels({"q": {"a": 0, "b": 0, "c": 0}}), Convention.of("standard")
-    >>> places = RankedPlaces.of(documents, Run({"q": ["b", "a"]}), parse_measure("P@2"), convention, 2)
-    >>> states = JudgedStates.of(documents, np.array([0]), np.array([1, np.nan, 2]), convention)
-    >>> found = places.judged(states)
-    >>> found.hits.rank, found.unjudged.rank, found.judgments.grade
-    (array([2]), array([1]), array([1., 2.]))
-    """
-
-    hidden: Judged
+    hidden: Judged  # The lists with no document judged
+    # shape (n_queries,): code in `hidden` of each query; -1 if the query does not count
     code: IntArray
-    offsets: IntArray
+    offsets: IntArray  # Where the places of each query of `hidden` begin
+    # shape (n_places,): row of each place among the documents that may be judged
     document: IntArray
 
     @classmethod
     def of(cls, documents: Qrels, run: Run, measure: Measure, convention: Convention, depth: int) -> Self:
-        """Align a run twice: with no document judged, and with all that may be, which are at least the documents that it shows."""
+        """Align a run twice: with no document judged, and with all that may be, which are at least
+        the documents that it shows.
+        """
         none: dict[str, dict[str, float]] = {query: {} for query in documents.queries}
         hidden = aligned(Qrels(none), run, [measure], convention, depth, threads=1)
         shown = aligned(documents, run, [measure], convention, depth, threads=1)
@@ -121,7 +86,9 @@ class RankedPlaces:
         return cls(hidden=hidden, code=code, offsets=offsets, document=shown.hits.document)
 
     def judged(self, states: JudgedStates) -> Judged:
-        """Return the lists of each state, as alignment with its judgments gives them; every query of the states must count."""
+        """Return the lists of each state, as alignment with its judgments gives them; every query
+        of the states must count.
+        """
         hidden, shown = self.hidden, self.hidden.unjudged
         assert shown is not None  # noqa: S101  (for the type checker)
         code, n_states = self.code[states.query], states.query.size

@@ -18,40 +18,16 @@ _MANY = 4096  # categories; tables have this number squared of cells
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Ratings as category codes.
+    """Ratings as category codes."""
 
-    Attributes
-    ----------
-    codes : int64 array, shape (units, raters)
-        Place of each rating among the categories; -1 where the rater did not rate the unit.
-    categories : float64 array, shape (categories,)
-        Rising.
-    """
-
+    # shape (units, raters): place of each rating among the categories; -1 where the rater did not
+    # rate the unit
     codes: IntArray
-    categories: FloatArray
+    categories: FloatArray  # shape (categories,): rising
 
     @classmethod
     def of(cls, ratings: npt.ArrayLike, categories: "Sequence[float] | FloatArray | None" = None) -> "Ratings":
-        """Code an array of ratings.
-
-        Parameters
-        ----------
-        ratings : array, shape (units, raters)
-            NaN where the rater did not rate the unit.
-        categories : sequence of float, optional
-            All grades of the scale; by default those that occur.
-
-        Raises
-        ------
-        InputError
-            The array is not 2-D with two raters and a unit that two of them rated, or a rating is infinite or no category.
-
-        Examples
-        --------
-        >>> Ratings.of([[0, 2], [2, np.nan], [1, 1]]).codes.tolist()
-        [[0, 2], [2, -1], [1, 1]]
-        """
+        """Code an array of ratings."""
         given = grade_array("ratings", ratings)
         if given.ndim != 2 or given.shape[1] < 2:
             raise InputError(f"ratings: found shape {given.shape}, expected (units, raters) with at least 2 raters")
@@ -93,18 +69,7 @@ class Ratings:
 
 
 def grade_array(name: str, given: npt.ArrayLike) -> FloatArray:
-    """Grades as a float array.
-
-    Raises
-    ------
-    InputError
-        There is what is no number, or rows differ in length.
-
-    Examples
-    --------
-    >>> grade_array("ratings", [[0, None]])
-    array([[ 0., nan]])
-    """
+    """Grades as a float array."""
     try:
         return np.asarray(given, np.float64)
     except (TypeError, ValueError) as error:
@@ -112,18 +77,7 @@ def grade_array(name: str, given: npt.ArrayLike) -> FloatArray:
 
 
 def finite_grades(name: str, given: npt.ArrayLike) -> FloatArray:
-    """Grades as a float array, NaN where there is none.
-
-    Raises
-    ------
-    InputError
-        There is what is no number, or an infinite one.
-
-    Examples
-    --------
-    >>> finite_grades("gold", [1, None])
-    array([ 1., nan])
-    """
+    """Grades as a float array, NaN where there is none."""
     found = grade_array(name, given)
     if np.isinf(found).any():
         raise InputError(f"{name}: found inf, expected finite grades and NaN where there is none")
@@ -131,24 +85,13 @@ def finite_grades(name: str, given: npt.ArrayLike) -> FloatArray:
 
 
 def check_confidence(confidence: float) -> None:
-    """Refuse a confidence level outside (0, 1).
-
-    Examples
-    --------
-    >>> check_confidence(0.9)
-    """
+    """Refuse a confidence level outside (0, 1)."""
     if not 0 < confidence < 1:
         raise OptionError(f"confidence={confidence}: expected a number between 0 and 1, such as 0.95")
 
 
 def categories_of(values: FloatArray, declared: "Sequence[float] | FloatArray | None") -> FloatArray:
-    """Rising categories: those declared, or those that occur.
-
-    Examples
-    --------
-    >>> categories_of(np.array([2.0, 0.0, 2.0]), None), categories_of(np.array([2.0]), [3, 2, 1, 0])
-    (array([0., 2.]), array([0., 1., 2., 3.]))
-    """
+    """Rising categories: those declared, or those that occur."""
     if declared is None:
         known = np.unique(values)
         known = known[np.isfinite(known)]
@@ -172,17 +115,7 @@ def categories_of(values: FloatArray, declared: "Sequence[float] | FloatArray | 
 def weight_matrix(categories: FloatArray, weights: "Weights | None") -> FloatArray:
     """Weight of each pair of categories: 1 for equal ones, falling to 0 for the farthest.
 
-    ``linear`` is ``1 - |a - b| / range`` and ``quadratic`` ``1 - (a - b)^2 / range^2``, by the values of the grades and not by their
-    places; ``ordinal`` is ``1 - C(|i - j| + 1, 2) / C(q, 2)``, by places. None counts exact matches alone.
-
-    References
-    ----------
     Gwet (2014), Handbook of Inter-Rater Reliability, 4th edition, section 3.5.
-
-    Examples
-    --------
-    >>> weight_matrix(np.array([0.0, 1.0, 4.0]), "linear")[0]
-    array([1.  , 0.75, 0.  ])
     """
     size = categories.size
     if weights is None or size < 2:
@@ -195,13 +128,7 @@ def weight_matrix(categories: FloatArray, weights: "Weights | None") -> FloatArr
 
 
 def cluster_codes(clusters: Any, n_units: int) -> IntArray:
-    """Cluster of each unit as a code; each unit its own cluster where none are given.
-
-    Examples
-    --------
-    >>> cluster_codes(["q2", "q1", "q2"], 3)
-    array([1, 0, 1])
-    """
+    """Cluster of each unit as a code; each unit its own cluster where none are given."""
     if clusters is None:
         return np.arange(n_units)
     labels = np.asarray(clusters)
@@ -211,18 +138,7 @@ def cluster_codes(clusters: Any, n_units: int) -> IntArray:
 
 
 def label_codes(labels: "np.ndarray[Any, Any]", name: str = "clusters") -> IntArray:
-    """Labels, of clusters or batches, as codes in their order.
-
-    Raises
-    ------
-    InputError
-        A label is missing (NaN), or labels have no common order, as text and numbers have none.
-
-    Examples
-    --------
-    >>> label_codes(np.array([30, 10, 30]))
-    array([1, 0, 1])
-    """
+    """Labels, of clusters or batches, as codes in their order."""
     if labels.dtype.kind == "f" and np.isnan(labels).any():
         raise InputError(f"{name}, unit {int(np.argmax(np.isnan(labels)))}: found no label, expected one for each unit")
     try:

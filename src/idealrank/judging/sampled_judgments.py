@@ -370,7 +370,9 @@ _NOTHING = np.empty(0, np.int64)
 
 
 def _listed(run: Any, sample: SampledJudgments, convention: Convention, limit: int) -> dict[str, IntArray]:
-    """Place among the pooled documents at each rank of each list; -1 for a document outside the pool."""
+    """Place among the pooled documents at each rank of each list; -1 for a document outside the
+    pool.
+    """
     held = run.in_memory()
     answered = {decode_id(query) for query in held.source.query_ids()}
     found = {}
@@ -382,7 +384,9 @@ def _listed(run: Any, sample: SampledJudgments, convention: Convention, limit: i
 
 
 def _xinf_ap(one: SampledQuery, ranked: IntArray, kinds: int = 3) -> float:
-    """Mean over sampled relevant documents of the expected precision at their rank, each stratum by its estimated share of the relevant."""
+    """Mean over sampled relevant documents of the expected precision at their rank, each stratum by
+    its estimated share of the relevant.
+    """
     n_strata = int(one.stratum.max()) + 1
     sampled, relevant = one.sampled, one.gain > 0
     size, seen, good = (
@@ -414,7 +418,9 @@ def _inf_ap(one: SampledQuery, ranked: IntArray) -> float:
 
 
 def _inf_ndcg(one: SampledQuery, ranked: IntArray) -> float:
-    """DCG from the mean gain of the sampled documents returned in each stratum, over the ideal of rounded numbers of each grade."""
+    """DCG from the mean gain of the sampled documents returned in each stratum, over the ideal of
+    rounded numbers of each grade.
+    """
     ideal = _ideal_of_counts(one)
     if not ideal:
         return 0.0
@@ -438,7 +444,9 @@ def _ideal_of_counts(one: SampledQuery) -> float:
 
 
 def _stat_ap(one: SampledQuery, ranked: IntArray) -> float:
-    """Sum of estimated precisions at sampled relevant documents, each over its probability, over the estimated number of the relevant."""
+    """Sum of estimated precisions at sampled relevant documents, each over its probability, over
+    the estimated number of the relevant.
+    """
     relevant = one.gain > 0
     total = float((1 / one.probability[relevant]).sum())
     if not total:
@@ -457,10 +465,8 @@ def _dcg(one: SampledQuery, ranked: IntArray) -> float:
 
 
 def _dcg_variance(one: SampledQuery, sides: Sequence[IntArray]) -> float:
-    """Estimated variance of the Horvitz-Thompson sum under simple random sampling within each stratum.
-
-    Cochran (1977), section 5A: ``N (N - n) s^2 / n``, with s^2 among the sampled documents of the stratum. NaN where a stratum that is not
-    sampled in full has a single sampled document.
+    """Estimated variance of the Horvitz-Thompson sum under simple random sampling within each
+    stratum.
     """
     weight = np.zeros(one.grade.size)
     for sign, ranked in zip((1.0, -1.0), sides, strict=False):

@@ -182,12 +182,6 @@ def on_one_scale(
 
 
 def highest_grade(judgments: Qrels) -> float:
-    """Return the highest grade of judgments; NaN without any.
-
-    Examples
-    --------
-    >>> highest_grade(Qrels({"q": {"a": 2, "b": 0}}))
-    2.0
-    """
+    """Return the highest grade of judgments; NaN without any."""
     grades = table_columns(judgments.table)[2]
     return float(grades.max()) if grades.size else float("nan")

@@ -206,23 +206,8 @@ def _counts(value: float | None) -> bool:
 
 
 def tau_ap(truth: FloatArray, listed: FloatArray) -> float:
-    """Tau_AP of the order of one column along the order of another: swaps near the top count more.
-
-    Parameters
-    ----------
-    truth, listed : float64 array, shape (n,)
-        Larger is better. The second gives the list that is walked down; equal values stand in input order, and an item that the truth
-        ties with one above it counts half.
-
-    Returns
-    -------
-    float
-        In [-1, 1]; NaN for fewer than two items.
-
-    Examples
-    --------
-    >>> tau_ap(np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 2.0])), tau_ap(np.array([3.0, 2.0, 1.0]), np.array([2.0, 3.0, 1.0]))
-    (0.5, 0.0)
+    """Tau_AP of the order of one column along the order of another: swaps near the top count
+    more.
     """
     if truth.size < 2:
         return math.nan
@@ -232,13 +217,8 @@ def tau_ap(truth: FloatArray, listed: FloatArray) -> float:
 
 
 def verdict_changes(first: FloatArray, second: FloatArray, *, alpha: float = 0.05) -> VerdictChanges:
-    """Compare the verdicts on every pair of systems under two judges, by values of shape (systems, queries).
-
-    Examples
-    --------
-    >>> values = np.array([[0.1, 0.2, 0.1, 0.3], [0.8, 0.9, 0.7, 0.9]])
-    >>> verdict_changes(values, values[::-1]).reversed
-    1
+    """Compare the verdicts on every pair of systems under two judges, by values of shape (systems,
+    queries).
     """
     one, two = (_verdicts(table, alpha) for table in (first, second))
     same, lost, gained = (int(rows.sum()) for rows in (one == two, (one != 0) & (two == 0), (one == 0) & (two != 0)))
@@ -246,7 +226,9 @@ def verdict_changes(first: FloatArray, second: FloatArray, *, alpha: float = 0.0
 
 
 def _verdicts(table: FloatArray, alpha: float) -> FloatArray:
-    """Verdict on each pair of systems: 1 where the second is significantly better, -1 where the first is, 0 where neither."""
+    """Verdict on each pair of systems: 1 where the second is significantly better, -1 where the
+    first is, 0 where neither.
+    """
     first, second = np.triu_indices(table.shape[0], 1)
     if table.shape[1] < 2 or not first.size:
         return np.zeros(first.size)
@@ -255,7 +237,9 @@ def _verdicts(table: FloatArray, alpha: float) -> FloatArray:
 
 
 def _worth(first: FloatArray, second: FloatArray) -> float:
-    """Median over pairs of systems of the squared correlation of differences; 0 where it is negative or undefined."""
+    """Median over pairs of systems of the squared correlation of differences; 0 where it is
+    negative or undefined.
+    """
     found = []
     for a, b in combinations(range(first.shape[0]), 2):
         human, judge = first[a] - first[b], second[a] - second[b]

@@ -211,14 +211,18 @@ class _Sweep(NamedTuple):
 
 
 def _chosen(sweep: _Sweep, limit: float | None) -> float:
-    """The best threshold; the highest of equal ones. Sums of shares that are equal on paper may differ in the last bits."""
+    """The best threshold; the highest of equal ones. Sums of shares that are equal on paper may
+    differ in the last bits.
+    """
     worth = sweep.recall - sweep.rate if limit is None else np.where(sweep.rate <= limit, sweep.recall, -np.inf)
     return float(sweep.threshold[np.flatnonzero(worth >= worth.max() - 1e-12)[0]])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Cases:
-    """Scores that decide: of relevant documents within the cutoff, and of the first document of each unanswerable query."""
+    """Scores that decide: of relevant documents within the cutoff, and of the first document of
+    each unanswerable query.
+    """
 
     answerable: Sequence[str]
     unanswerable: Sequence[str]
@@ -300,7 +304,9 @@ def _reached(scores: FloatArray, weights: FloatArray, thresholds: FloatArray) ->
 
 
 def _folds(cases: _Cases, folds: int, rng: RandomLike) -> tuple[IntArray, IntArray]:
-    """Fold of each answerable and of each unanswerable query: as many of each kind in every fold, but for one."""
+    """Fold of each answerable and of each unanswerable query: as many of each kind in every fold,
+    but for one.
+    """
     seed = zlib.crc32("\n".join((*cases.answerable, *cases.unanswerable)).encode("utf-8", "surrogatepass")) if rng is None else rng
     generator, number = generator_of(seed), min(folds, cases.n_answerable, cases.top.size)
     first, second = (generator.permutation(np.arange(n) % number) for n in (cases.n_answerable, cases.top.size))

@@ -208,14 +208,8 @@ def bounds_report(
 def bounds_of(
     judged: Judged, measure: Measure, max_grade: float | None, depth: int | None, *, convention: Convention, name: str = "run"
 ) -> Bounds:
-    """Bounds of lists that are aligned already, with their unjudged documents; arguments as for `bounds`.
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> judged = align(Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), Alignment(), unjudged_depth=2)
-    >>> bounds_of(judged, parse_measure("RR"), None, None, convention=Convention.of("standard")).high
-    array([1.])
+    """Bounds of lists that are aligned already, with their unjudged documents; arguments as for
+    `bounds`.
     """
     resolved, _ = _resolved(measure, convention)
     free = FreeDocuments.of([judged], judged.queries, _checked_depth(depth))
@@ -263,19 +257,7 @@ def difference_bounds_of(
     most: int = MOST,
     deepest: int = 0,
 ) -> DifferenceBounds:
-    """Bounds of the difference of lists that are aligned already.
-
-    Arguments as for `difference_bounds`, the queries to look at, how many choices of grades of a query are enumerated, and a rank below
-    which no document is looked for, 0 for none: a document that a run returns below it is counted as one that it does not return.
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> runs = (Run({"q": ["x", "a"]}), Run({"q": ["a"]}))
-    >>> a, b = (align(Qrels({"q": {"a": 1}}), run, Alignment(), unjudged_depth=2) for run in runs)
-    >>> difference_bounds_of(a, b, parse_measure("RR"), None, None, convention=Convention.of("standard")).low
-    array([0.])
-    """
+    """Bounds of the difference of lists that are aligned already."""
     resolved, _ = _resolved(measure, convention)
     if queries is None:
         others = set(judged_b.queries)
@@ -316,27 +298,15 @@ def difference_bounds_of(
 
 
 def scored_values(measure: Measure, judged: Judged) -> FloatArray:
-    """Value of each query by a measure with every option set; NaN where the convention gives none.
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> judged = align(Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), Alignment())
-    >>> scored_values(parse_measure("RR").under(Convention.of("standard")), judged)
-    array([0.5])
+    """Value of each query by a measure with every option set; NaN where the convention gives
+    none.
     """
     found = measure.measured(judged)
     return found.values if found.scored is None else np.where(found.scored, found.values, np.nan)
 
 
 def as_qrels(qrels: AnyQrels) -> Qrels:
-    """Judgments as `Qrels`.
-
-    Examples
-    --------
-    >>> as_qrels({"q": {"a": 1}}).n_judgments
-    1
-    """
+    """Judgments as `Qrels`."""
     if isinstance(qrels, Qrels):
         return qrels
     if not isinstance(qrels, Mapping):
@@ -345,18 +315,14 @@ def as_qrels(qrels: AnyQrels) -> Qrels:
 
 
 def as_run(run: AnyRun, name: str) -> Run:
-    """Lists as a `Run`, with a name where they have none.
-
-    Examples
-    --------
-    >>> as_run({"q": ["a"]}, "A").name
-    'A'
-    """
+    """Lists as a `Run`, with a name where they have none."""
     return run if isinstance(run, Run) else Run(run, name=name)
 
 
 def _resolved(measure: Measure, convention: "Convention | str") -> tuple[Measure, Convention]:
-    """The measure with every option set, refused where unjudged documents have no place in the lists."""
+    """The measure with every option set, refused where unjudged documents have no place in the
+    lists.
+    """
     under = Convention.of(convention)
     measure.check_tables(())
     if measure.aggregate == "text" or not measure.looks_at_grades:
@@ -371,12 +337,8 @@ def _resolved(measure: Measure, convention: "Convention | str") -> tuple[Measure
 
 
 def aligned(qrels: Qrels, run: Run, measures: Sequence[Measure], convention: Convention, depth: int | None, *, threads: int = 0) -> Judged:
-    """Lists with hits as deep as the measures look, and unjudged documents at all ranks that may be open or count.
-
-    Examples
-    --------
-    >>> aligned(Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), [parse_measure("RR")], Convention.of("standard"), None).unjudged.rank
-    array([1])
+    """Lists with hits as deep as the measures look, and unjudged documents at all ranks that may be
+    open or count.
     """
     needed = [_resolved(measure, convention)[0].hits_needed() or _WHOLE for measure in measures]
     deepest = max(_checked_depth(depth) or _WHOLE, *needed)

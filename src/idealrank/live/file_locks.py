@@ -4,19 +4,8 @@ import os
 
 
 def lock_file(handle: int) -> bool:
-    """Lock an open file for this process; False if another process, or another handle, has the lock.
-
-    Parameters
-    ----------
-    handle : int
-        Descriptor of a file that is open for writing; the lock ends when it is closed.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile() as first, open(first.name, "ab") as second:
-    ...     lock_file(first.fileno()), lock_file(second.fileno())
-    (True, False)
+    """Lock an open file for this process; False if another process, or another handle, has the
+    lock.
     """
     if os.name == "nt":
         import msvcrt  # noqa: PLC0415  (Windows)

@@ -23,27 +23,11 @@ _NO_ACCESS = frozenset({401, 403})
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """Answer to a request.
+    """Answer to a request."""
 
-    Attributes
-    ----------
-    status : int
-        Status.
-    content : bytes
-        The body, or its beginning.
-    retry_after : float or None
-        Seconds of the header Retry-After.
-
-    Examples
-    --------
-    >>> answer = HttpAnswer(503, b'{"error": "busy"}', 7.0)
-    >>> answer.is_temporary, answer.json()
-    (True, {'error': 'busy'})
-    """
-
-    status: int
-    content: bytes
-    retry_after: float | None = None
+    status: int  # Status
+    content: bytes  # The body, or its beginning
+    retry_after: float | None = None  # Seconds of the header Retry-After
 
     @property
     def text(self) -> str:
@@ -57,7 +41,9 @@ class HttpAnswer:
 
     @property
     def is_outage(self) -> bool:
-        """Return True if the status says nothing about the request: the service is busy or down, or gives no access."""
+        """Return True if the status says nothing about the request: the service is busy or down, or
+        gives no access.
+        """
         return self.is_temporary or self.status in _NO_ACCESS
 
     def json(self) -> Any:
@@ -66,18 +52,8 @@ class HttpAnswer:
 
 
 def http_client(what: str, extra: str, **options: Any) -> Any:
-    """Return a client of httpx that follows no redirect: it would carry headers with secrets to another place.
-
-    Raises
-    ------
-    MissingExtraError
-        httpx is not installed.
-
-    Examples
-    --------
-    >>> with http_client("a search over HTTP", "search", timeout=5) as client:
-    ...     client.follow_redirects
-    False
+    """Return a client of httpx that follows no redirect: it would carry headers with secrets to
+    another place.
     """
     return load_extra("httpx", what, extra).Client(**options, follow_redirects=False, trust_env=True)
 
@@ -85,28 +61,7 @@ def http_client(what: str, extra: str, **options: Any) -> Any:
 def exchange(
     client: Any, name: str, method: str, url: str, *, most: int | None = None, hide: Callable[[str], str] = str, **request: Any
 ) -> HttpAnswer:
-    """Send a request, and read its answer, whatever its status.
-
-    Parameters
-    ----------
-    client : httpx.Client
-        Client to use.
-    name : str
-        Begins the messages of failure.
-    method, url : str
-        Method and address.
-    most : int, optional
-        Bytes of the body that are read, about. By default all are read, and a body beyond `LARGEST` or `MOST_VALUES` is an error.
-    hide : callable, optional
-        Hides secrets in a text.
-    **request
-        Further arguments of ``client.stream``, such as ``headers`` and ``content``.
-
-    Raises
-    ------
-    BackendError
-        There is no answer, or it is no HTTP; temporary unless the request itself cannot be sent. Or the answer is too large.
-    """
+    """Send a request, and read its answer, whatever its status."""
     httpx = load_extra("httpx", "requests over HTTP", "search")
     # httpx would unpack each part as a whole, and one of 64 KiB can unpack to gigabytes: gzip alone is asked for, and unpacked here.
     request["headers"] = {"accept-encoding": "gzip", **(request.get("headers") or {})}
@@ -160,7 +115,8 @@ def _refuse_large(name: str, content: bytearray) -> None:
 
 
 def retry_after(text: str | None) -> float | None:
-    """Return the seconds of a header Retry-After, which has seconds or a date; None if it is missing or unreadable.
+    """Return the seconds of a header Retry-After, which has seconds or a date; None if it is
+    missing or unreadable.
 
     Examples
     --------

@@ -21,39 +21,8 @@ ReadLine = Callable[[Mapping[str, Any]], None]
 class LineJournal:
     """File of JSON lines below a first line that says what they are.
 
-    Each line is written as soon as it comes, and reaches the disk in batches. A last line that was cut is dropped. One process writes
-    at a time.
-
-    Parameters
-    ----------
-    path : str
-        The file; made if it is missing.
-    what : str
-        What the journal belongs to, as in ``search``.
-    record : str
-        What a line is, as in ``a record of a query``.
-    restart : bool
-        Drop all lines, once no other process writes the file.
-
-    Raises
-    ------
-    OptionError
-        Another process is writing the file.
-    FileFormatError
-        The file is no such journal; it stays as it is.
-    InputError
-        The file cannot be read or written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = f"{tempfile.mkdtemp()}/a.jsonl"
-    >>> with LineJournal(path, "count", "a number") as journal:
-    ...     journal.start({}, print)
-    ...     journal.write({"n": 1})
-    >>> with LineJournal(path, "count", "a number") as journal:
-    ...     header = journal.start({}, print)
-    {'n': 1}
+    Each line is written as soon as it comes, and reaches the disk in batches. A last line that was
+    cut is dropped. One process writes at a time.
     """
 
     def __init__(self, path: str, what: str, record: str, *, restart: bool = False) -> None:
@@ -81,7 +50,9 @@ class LineJournal:
         return f"idealrank {self._what} journal 1"
 
     def _checked(self) -> bytes:
-        """Content of the file, whose first line says that it is such a journal, before anything in it is changed."""
+        """Content of the file, whose first line says that it is such a journal, before anything in
+        it is changed.
+        """
         self._file.seek(0)
         content = self._file.read()
         first, end, _ = content.partition(b"\n")
@@ -96,14 +67,10 @@ class LineJournal:
         return content
 
     def start(self, header: Mapping[str, Any], read: ReadLine) -> Mapping[str, Any] | None:
-        """Read the lines that are there, and return the header above them; write `header` and return None for a new journal.
+        """Read the lines that are there, and return the header above them; write `header` and
+        return None for a new journal.
 
         A torn last line is cut.
-
-        Raises
-        ------
-        FileFormatError
-            The file is no such journal, or `read` refuses a line.
         """
         content = self._checked()
         whole = content[: content.rfind(b"\n") + 1]
@@ -131,13 +98,7 @@ class LineJournal:
         return found
 
     def write(self, line: Mapping[str, Any]) -> None:
-        """Append a line.
-
-        Raises
-        ------
-        InputError
-            The disk takes no more.
-        """
+        """Append a line."""
         try:
             data = memoryview((json.dumps(line, ensure_ascii=True) + "\n").encode())
             while data:
@@ -149,14 +110,8 @@ class LineJournal:
             self.sync()
 
     def rewrite(self, header: Mapping[str, Any], lines: Iterable[Mapping[str, Any]]) -> None:
-        """Put other lines in place of all there are, at once; a process that ends on the way leaves the old ones.
-
-        Raises
-        ------
-        InputError
-            The disk takes no more.
-        OptionError
-            Another process opened the new file first.
+        """Put other lines in place of all there are, at once; a process that ends on the way leaves
+        the old ones.
         """
         if os.name == "nt":  # an open file cannot be replaced there
             self._file.close()
@@ -174,13 +129,7 @@ class LineJournal:
         self._lock()
 
     def sync(self) -> None:
-        """Bring all lines to the disk.
-
-        Raises
-        ------
-        InputError
-            The disk takes no more, or a network disk is gone.
-        """
+        """Bring all lines to the disk."""
         try:
             os.fsync(self._file.fileno())
         except OSError as error:

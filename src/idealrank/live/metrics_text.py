@@ -10,53 +10,26 @@ _WHAT, _EXTRA, _PACKAGE = "metrics for Prometheus", "monitor", "prometheus-clien
 
 
 class Gauge:
-    r"""Samples of one name.
-
-    Parameters
-    ----------
-    name, meaning : str
-        Name of the metric, and its help.
-    labels : sequence of str
-        Names of its labels.
-
-    Examples
-    --------
-    >>> gauge = Gauge("idealrank_evaluation_value", "Newest mean.", ["run"])
-    >>> gauge.add(0.5, 'a "b"')
-    >>> print(gauges_text([gauge]).decode(), end="")
-    # HELP idealrank_evaluation_value Newest mean.
-    # TYPE idealrank_evaluation_value gauge
-    idealrank_evaluation_value{run="a \"b\""} 0.5
-    """
+    r"""Samples of one name."""
 
     def __init__(self, name: str, meaning: str, labels: Sequence[str] = ()) -> None:
         core = load_extra("prometheus_client.core", _WHAT, _EXTRA, _PACKAGE)
         self.family = core.GaugeMetricFamily(name, meaning, labels=labels)
 
     def add(self, value: float, *labels: str) -> None:
-        """Add a sample, with a text for each label; half a surrogate pair is written as Python escapes it."""
+        """Add a sample, with a text for each label; half a surrogate pair is written as Python
+        escapes it.
+        """
         self.family.add_metric([text.encode("utf-8", "backslashreplace").decode() for text in labels], float(value))
 
 
 def load_metrics() -> None:
-    """Load what writes metrics.
-
-    Raises
-    ------
-    MissingExtraError
-        The package prometheus-client is not installed.
-    """
+    """Load what writes metrics."""
     load_extra("prometheus_client", _WHAT, _EXTRA, _PACKAGE)
 
 
 def gauges_text(gauges: Iterable[Gauge]) -> bytes:
-    """Return gauges of different names as the body of an answer to Prometheus.
-
-    Examples
-    --------
-    >>> gauges_text([])
-    b''
-    """
+    """Return gauges of different names as the body of an answer to Prometheus."""
     exposition = load_extra("prometheus_client.exposition", _WHAT, _EXTRA, _PACKAGE)
     registry = load_extra("prometheus_client.registry", _WHAT, _EXTRA, _PACKAGE).CollectorRegistry()
     registry.register(_Collected([one.family for one in gauges if one.family.samples]))

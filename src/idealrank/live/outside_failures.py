@@ -6,23 +6,10 @@ from idealrank.errors import IdealrankError, shown
 
 
 def failure_of(name: str, act: Callable[[], object], hide: Callable[[str], str] = str) -> str:
-    """Do something with an engine, a channel or a file, and return why it failed; empty if it did not.
+    """Do something with an engine, a channel or a file, and return why it failed; empty if it did
+    not.
 
-    Libraries of engines and channels raise exceptions of any class. Each is a failure of that system, and never the end of a watch.
-
-    Parameters
-    ----------
-    name : str
-        Name of the system, for an exception that does not say where it comes from.
-    act : callable
-        What is done.
-    hide : callable, optional
-        Hides secrets in a text.
-
-    Examples
-    --------
-    >>> failure_of("hook", lambda: None), failure_of("hook", lambda: {}["a"])
-    ('', "hook: KeyError: 'a'")
+    Libraries of engines and channels raise exceptions of any class.
     """
     try:
         act()

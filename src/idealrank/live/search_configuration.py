@@ -25,23 +25,10 @@ KEYS = (
 
 @dataclass(frozen=True)
 class QueriesSection:
-    """Section ``queries``: texts by id, and vectors.
+    """Section ``queries``: texts by id, and vectors."""
 
-    Attributes
-    ----------
-    path : str
-        File of texts, as `read_documents` reads it.
-    vectors : str or None
-        File of vectors, as `read_vectors` reads it.
-
-    Examples
-    --------
-    >>> QueriesSection("queries.tsv").vectors is None
-    True
-    """
-
-    path: str
-    vectors: str | None = None
+    path: str  # File of texts, as `read_documents` reads it
+    vectors: str | None = None  # File of vectors, as `read_vectors` reads it
 
     @classmethod
     def of(cls, top: Section) -> "QueriesSection":
@@ -59,12 +46,8 @@ class QueriesSection:
         return cls(path, section.text("vectors", None))
 
     def read(self) -> list[SearchQuery]:
-        """Read the queries, in the order of their file, and each text as it stands there, with its blanks.
-
-        Raises
-        ------
-        InputError
-            A file cannot be read, or has no query, or an id is no valid Unicode.
+        """Read the queries, in the order of their file, and each text as it stands there, with its
+        blanks.
         """
         texts = {query: one.joined if one.title else one.text for query, one in read_documents(self.path).items()}
         for query in texts:
@@ -78,23 +61,10 @@ class QueriesSection:
 
 @dataclass(frozen=True)
 class MeasuresSection:
-    """Keys of the section ``evaluation`` that all configurations share: measures and convention.
+    """Keys of the section ``evaluation`` that all configurations share: measures and convention."""
 
-    Attributes
-    ----------
-    measures : tuple of str
-        Texts of measures.
-    convention : str
-        A convention.
-
-    Examples
-    --------
-    >>> MeasuresSection().measures
-    ('nDCG@10',)
-    """
-
-    measures: tuple[str, ...] = ("nDCG@10",)
-    convention: str = "standard"
+    measures: tuple[str, ...] = ("nDCG@10",)  # Texts of measures
+    convention: str = "standard"  # A convention
 
     @classmethod
     def of(cls, section: Section) -> "MeasuresSection":
@@ -105,46 +75,18 @@ class MeasuresSection:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchConfig:
-    """Configuration of a search.
+    """Configuration of a search."""
 
-    Attributes
-    ----------
-    backends : mapping of str to Section
-        Section of each backend, by its name; a ``sweep`` is expanded.
-    queries : QueriesSection
-        Files of queries.
-    policy : SearchPolicy
-        Limits of the job.
-    qrels : str or None
-        File of judgments.
-    evaluation : MeasuresSection
-        Measures and convention.
-    output : str or None
-        Run; with several backends, folder of runs.
-
-    Examples
-    --------
-    >>> found = SearchConfig.of({"backend": {"kind": "replay", "path": "a.run", "sweep": {"path": ["a.run", "b.run"]}}, "queries": "q.tsv"})
-    >>> list(found.backends), found.policy.limit
-    (['replay path=a.run', 'replay path=b.run'], 100)
-    """
-
-    backends: Mapping[str, Section]
-    queries: QueriesSection
-    policy: SearchPolicy = field(default_factory=SearchPolicy)
-    qrels: str | None = None
-    evaluation: MeasuresSection = field(default_factory=MeasuresSection)
-    output: str | None = None
+    backends: Mapping[str, Section]  # Section of each backend, by its name; a ``sweep`` is expanded
+    queries: QueriesSection  # Files of queries
+    policy: SearchPolicy = field(default_factory=SearchPolicy)  # Limits of the job
+    qrels: str | None = None  # File of judgments
+    evaluation: MeasuresSection = field(default_factory=MeasuresSection)  # Measures and convention
+    output: str | None = None  # Run; with several backends, folder of runs
 
     @classmethod
     def of(cls, given: Any, path: str = "configuration") -> "SearchConfig":
-        """Read a mapping, as YAML, TOML or JSON give it.
-
-        Raises
-        ------
-        OptionError
-            A key is unknown or missing, or a value has the wrong type; the message names the key and the expected value.
-        """
+        """Read a mapping, as YAML, TOML or JSON give it."""
         top = Section(given, path, "")
         top.refuse_unknown(*KEYS)
         policy = policy_of(top)
@@ -160,12 +102,8 @@ class SearchConfig:
 
 
 def policy_of(top: Section, usual: SearchPolicy | None = None) -> SearchPolicy:
-    """Read the limits of a job from the top level of a configuration; `usual` holds where a key is missing.
-
-    Examples
-    --------
-    >>> policy_of(Section({"limit": 20, "breaker": {"pause": 1}}, "search.yaml", "")).breaker.pause
-    1.0
+    """Read the limits of a job from the top level of a configuration; `usual` holds where a key is
+    missing.
     """
     usual = usual or SearchPolicy()
     breaker = top.section("breaker")
@@ -193,18 +131,8 @@ def policy_of(top: Section, usual: SearchPolicy | None = None) -> SearchPolicy:
 
 
 def backends_of(top: Section) -> dict[str, Section]:
-    """Read the sections of all backends: ``backend``, or ``backends`` by name, each with its ``sweep`` expanded.
-
-    Raises
-    ------
-    OptionError
-        There is none, or both keys are there, or a sweep is no mapping of keys to lists.
-
-    Examples
-    --------
-    >>> top = Section({"backend": {"kind": "http"}, "timeout": 5}, "search.yaml", "")
-    >>> backends_of(top)["http"].given
-    {'kind': 'http', 'timeout': 5}
+    """Read the sections of all backends: ``backend``, or ``backends`` by name, each with its
+    ``sweep`` expanded.
     """
     if top.has("backend") == top.has("backends"):
         found = "both backend and backends" if top.has("backend") else "nothing"

@@ -27,65 +27,27 @@ _PERCENTILES = (50, 95, 99)
 
 @dataclass(frozen=True)
 class BreakerPolicy:
-    """When to leave an engine alone.
+    """When to leave an engine alone."""
 
-    Attributes
-    ----------
-    failures : int
-        Failed attempts in a row after which no query is sent.
-    pause : float
-        Seconds until one query probes whether the engine answers again.
-    probes : int
-        Failed probes in a row after which the job stops.
-
-    Examples
-    --------
-    >>> BreakerPolicy().failures
-    10
-    """
-
-    failures: int = 10
-    pause: float = 10.0
-    probes: int = 5
+    failures: int = 10  # Failed attempts in a row after which no query is sent
+    pause: float = 10.0  # Seconds until one query probes whether the engine answers again
+    probes: int = 5  # Failed probes in a row after which the job stops
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchPolicy:
-    """Limits of a job.
+    """Limits of a job."""
 
-    Attributes
-    ----------
-    limit : int
-        Documents of each query.
-    concurrency : int
-        Queries at the same time.
-    rate : float or None
-        Attempts a second, at most; None for no limit.
-    timeout : float
-        Seconds for an answer; a later answer counts as none.
-    retries : int
-        Further attempts after a temporary failure.
-    backoff : float
-        Seconds before the second attempt; doubled each time, at most 30, less up to half of it at random.
-    breaker : BreakerPolicy
-        When to leave the engine alone.
-    seed : int
-        Seed of the random part of the back-off.
-
-    Examples
-    --------
-    >>> SearchPolicy(limit=10).concurrency
-    4
-    """
-
-    limit: int = 100
-    concurrency: int = 4
-    rate: float | None = None
-    timeout: float = 10.0
-    retries: int = 3
+    limit: int = 100  # Documents of each query
+    concurrency: int = 4  # Queries at the same time
+    rate: float | None = None  # Attempts a second, at most; None for no limit
+    timeout: float = 10.0  # Seconds for an answer; a later answer counts as none
+    retries: int = 3  # Further attempts after a temporary failure
+    # Seconds before the second attempt; doubled each time, at most 30, less up to half of it at
+    # random
     backoff: float = 0.5
-    breaker: BreakerPolicy = field(default_factory=BreakerPolicy)
-    seed: int = 0
+    breaker: BreakerPolicy = field(default_factory=BreakerPolicy)  # When to leave the engine alone
+    seed: int = 0  # Seed of the random part of the back-off
 
     def delay(self, query: str, attempts: int) -> float:
         """Return seconds before the next attempt, after so many."""
@@ -95,13 +57,7 @@ class SearchPolicy:
 
 @dataclass(frozen=True)
 class Latencies:
-    """Percentiles of the latency of answered queries, in seconds; None without an answer.
-
-    Examples
-    --------
-    >>> Latencies.of([0.25, 0.75])
-    Latencies(p50=0.5, p95=0.725, p99=0.745)
-    """
+    """Percentiles of the latency of answered queries, in seconds; None without an answer."""
 
     p50: float | None = None
     p95: float | None = None
@@ -117,74 +73,31 @@ class Latencies:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RequestOutcome(Generic[Item, Answer]):
-    """Outcome of one request.
+    """Outcome of one request."""
 
-    Attributes
-    ----------
-    item : object
-        What was asked.
-    answer : object or None
-        The answer; None for a failure.
-    seconds : float
-        Latency of the last attempt.
-    attempts : int
-        Attempts in all.
-    failure : str
-        Message of the last error; empty if the service answered.
-    temporary : bool
-        True if the failure may pass.
-    is_outage : bool
-        True if the failure says nothing about the request.
-    elapsed : float
-        Seconds from the start of the first attempt to the end of the last one: failed attempts and waits count.
-    timed_out : bool
-        True if an attempt took the whole time limit.
-
-    Examples
-    --------
-    >>> RequestOutcome(item="a request", answer="an answer", seconds=0.5, attempts=1).failure
-    ''
-    """
-
-    item: Item
-    answer: Answer | None
-    seconds: float
-    attempts: int
-    failure: str = ""
-    temporary: bool = False
-    is_outage: bool = False
+    item: Item  # What was asked
+    answer: Answer | None  # The answer; None for a failure
+    seconds: float  # Latency of the last attempt
+    attempts: int  # Attempts in all
+    failure: str = ""  # Message of the last error; empty if the service answered
+    temporary: bool = False  # True if the failure may pass
+    is_outage: bool = False  # True if the failure says nothing about the request
+    # Seconds from the start of the first attempt to the end of the last one: failed attempts and
+    # waits count
     elapsed: float = 0.0
-    timed_out: bool = False
+    timed_out: bool = False  # True if an attempt took the whole time limit
 
 
 @dataclass(eq=False, kw_only=True)
 class JobTally:
-    """Counts of a job, which grow while it runs.
+    """Counts of a job, which grow while it runs."""
 
-    Attributes
-    ----------
-    attempts : int
-        Attempts that ended.
-    failed : int
-        Attempts without an answer, also those that a later attempt made good.
-    timed_out : int
-        Failed attempts that took the whole time limit.
-    outages : int
-        Pauses of the breaker that began because the service was not reached or gave no access.
-    paused : float
-        Seconds in which the breaker sent nothing or a probe alone.
-
-    Examples
-    --------
-    >>> JobTally(attempts=12, failed=2).failed
-    2
-    """
-
-    attempts: int = 0
-    failed: int = 0
-    timed_out: int = 0
+    attempts: int = 0  # Attempts that ended
+    failed: int = 0  # Attempts without an answer, also those that a later attempt made good
+    timed_out: int = 0  # Failed attempts that took the whole time limit
+    # Pauses of the breaker that began because the service was not reached or gave no access
     outages: int = 0
-    paused: float = 0.0
+    paused: float = 0.0  # Seconds in which the breaker sent nothing or a probe alone
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -210,14 +123,7 @@ class _Attempt(Generic[Item, Answer]):
 
 
 class Workers(Protocol):
-    """Runs the attempts of a job.
-
-    Examples
-    --------
-    >>> workers = WorkerThreads(1)
-    >>> workers.start(lambda: None)
-    >>> workers.stop()
-    """
+    """Runs the attempts of a job."""
 
     def start(self, work: Callable[[], None]) -> None:
         """Start a piece of work."""
@@ -227,21 +133,7 @@ class Workers(Protocol):
 
 
 class WorkerThreads:
-    """Threads that live as long as the job, and do not keep the process alive.
-
-    Parameters
-    ----------
-    number : int
-        Greatest number of threads.
-
-    Examples
-    --------
-    >>> done = queue.Queue()
-    >>> workers = WorkerThreads(2)
-    >>> workers.start(lambda: done.put("work"))
-    >>> done.get(), workers.stop()
-    ('work', None)
-    """
+    """Threads that live as long as the job, and do not keep the process alive."""
 
     def __init__(self, number: int) -> None:
         self._number = number
@@ -304,33 +196,7 @@ class _Breaker:
 
 
 class RequestJob(Generic[Item, Answer]):
-    """Requests to one service.
-
-    Parameters
-    ----------
-    name : str
-        Name of the service, for messages.
-    ask : callable
-        Returns the answer to an item, or raises `BackendError`.
-    policy : SearchPolicy
-        Limits; ``limit`` has no meaning here.
-    key : callable
-        Text of an item from which the random part of its back-off is drawn.
-    what : str
-        Word for the requests in messages.
-    refused : str
-        Word for what a service did that never answered.
-    clock : Clock
-        Time; default the clock of the machine.
-    workers : Workers
-        What runs the attempts; default a thread for each request at the same time.
-
-    Examples
-    --------
-    >>> job = RequestJob("length", len, SearchPolicy())
-    >>> job.run(["ab"], lambda outcome: print(outcome.item, outcome.answer))
-    ab 2
-    """
+    """Requests to one service."""
 
     def __init__(
         self,
@@ -362,12 +228,8 @@ class RequestJob(Generic[Item, Answer]):
         self._last: BackendError | None = None
 
     def run(self, items: Iterable[Item], keep: Callable[[RequestOutcome[Item, Answer]], None]) -> None:
-        """Ask all items; `keep` gets what became of each, in the order in which they end. An exception of `keep` ends the job.
-
-        Raises
-        ------
-        BackendError
-            The service does not answer any more, or refused the first requests; the rest was not asked.
+        """Ask all items; `keep` gets what became of each, in the order in which they end. An
+        exception of `keep` ends the job.
         """
         now = self._clock.now()
         for item in items:
@@ -392,7 +254,9 @@ class RequestJob(Generic[Item, Answer]):
                 self._settle(ended, keep)
 
     def _not_finished(self) -> list[RequestOutcome[Item, Answer]]:
-        """Outcomes so far of requests that have failed and would have been repeated; an attempt that is under way counts until now."""
+        """Outcomes so far of requests that have failed and would have been repeated; an attempt
+        that is under way counts until now.
+        """
         waiting = [task.before for _, _, task in self._due if task.before is not None]
         now = self._clock.now()
         return waiting + [
@@ -555,26 +419,7 @@ SearchOutcome: TypeAlias = RequestOutcome[SearchQuery, Sequence[ScoredDocument]]
 
 
 class SearchJob:
-    """Queries against one backend.
-
-    Parameters
-    ----------
-    backend : Backend
-        Engine to ask.
-    policy : SearchPolicy
-        Limits.
-    clock : Clock
-        Time; default the clock of the machine.
-    workers : Workers
-        What runs the attempts; default a thread for each query at the same time.
-
-    Examples
-    --------
-    >>> from idealrank.live.backends.python_function import FunctionBackend
-    >>> job = SearchJob(FunctionBackend(lambda text, limit: text.split()), SearchPolicy())
-    >>> job.run([SearchQuery("q1", "a b")], lambda record: print(record.query, record.hits[0].document))
-    q1 a
-    """
+    """Queries against one backend."""
 
     def __init__(self, backend: Backend, policy: SearchPolicy, *, clock: Clock | None = None, workers: Workers | None = None) -> None:
         def search(query: SearchQuery) -> Sequence[ScoredDocument]:
@@ -591,17 +436,13 @@ class SearchJob:
 
     @property
     def interrupted(self) -> Sequence[SearchOutcome]:
-        """Outcomes so far of failed queries that waited for another attempt, or made it, when the job stopped."""
+        """Outcomes so far of failed queries that waited for another attempt, or made it, when the
+        job stopped.
+        """
         return self._job.interrupted
 
     def run(self, queries: Iterable[SearchQuery], keep: Callable[[QueryRecord], None]) -> None:
-        """Ask all queries; `keep` gets what became of each, in the order in which they end.
-
-        Raises
-        ------
-        BackendError
-            The engine does not answer any more, or refused the first queries; the rest was not asked.
-        """
+        """Ask all queries; `keep` gets what became of each, in the order in which they end."""
 
         def record(one: SearchOutcome) -> None:
             hits = tuple(one.answer or ())
@@ -614,11 +455,7 @@ class SearchJob:
         self.ask(queries, record)
 
     def ask(self, queries: Iterable[SearchQuery], keep: Callable[[SearchOutcome], None]) -> None:
-        """Ask all queries as `run` does; `keep` gets outcomes with the time of retries and waits.
-
-        Raises
-        ------
-        BackendError
-            As for `run`.
+        """Ask all queries as `run` does; `keep` gets outcomes with the time of retries and
+        waits.
         """
         self._job.run(queries, keep)

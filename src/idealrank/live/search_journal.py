@@ -12,35 +12,15 @@ from idealrank.live.line_journal import LineJournal
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QueryRecord:
-    """Outcome of one query.
+    """Outcome of one query."""
 
-    Attributes
-    ----------
-    query : str
-        Id of the query.
-    hits : tuple of ScoredDocument
-        Documents, best first; empty for a failure, and for an answer without documents.
-    seconds : float
-        Latency of the last attempt.
-    attempts : int
-        Attempts in all.
-    failure : str
-        Message of the last error; empty if the engine answered.
-    temporary : bool
-        True if the failure may pass.
-
-    Examples
-    --------
-    >>> QueryRecord(query="q1", hits=(ScoredDocument("a", 1.5),), seconds=0.25, attempts=1).to_dict()
-    {'query': 'q1', 'documents': ['a'], 'scores': [1.5], 'seconds': 0.25, 'attempts': 1}
-    """
-
-    query: str
+    query: str  # Id of the query
+    # Documents, best first; empty for a failure, and for an answer without documents
     hits: tuple[ScoredDocument, ...]
-    seconds: float
-    attempts: int
-    failure: str = ""
-    temporary: bool = False
+    seconds: float  # Latency of the last attempt
+    attempts: int  # Attempts in all
+    failure: str = ""  # Message of the last error; empty if the engine answered
+    temporary: bool = False  # True if the failure may pass
 
     def to_dict(self) -> dict[str, Any]:
         """Return the line of the journal, as plain values."""
@@ -67,34 +47,8 @@ class QueryRecord:
 class SearchJournal:
     """File of answers that survives the end of the process at any point.
 
-    Each record is written as soon as it comes, and reaches the disk in batches. A last line that was cut is dropped. One process writes
-    at a time.
-
-    Parameters
-    ----------
-    path : str
-        The file; made if it is missing.
-    subject : mapping
-        What the answers depend on: backend, limit, and the fingerprint of the queries.
-    restart : bool
-        Drop the records of an earlier search, once no other process writes the file.
-
-    Raises
-    ------
-    OptionError
-        The journal is of another subject, or another process is writing it.
-    InputError
-        The file cannot be read or written, or is no journal.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with SearchJournal(f"{folder}/a.journal.jsonl", {"limit": 10}) as journal:
-    ...         journal.add(QueryRecord(query="q1", hits=(), seconds=0.5, attempts=1))
-    ...     with SearchJournal(f"{folder}/a.journal.jsonl", {"limit": 10}) as journal:
-    ...         list(journal.records)
-    ['q1']
+    Each record is written as soon as it comes, and reaches the disk in batches. A last line that
+    was cut is dropped. One process writes at a time.
     """
 
     def __init__(self, path: str, subject: Mapping[str, Any], *, restart: bool = False) -> None:
@@ -128,13 +82,7 @@ class SearchJournal:
         self._journal.write(record.to_dict())
 
     def sync(self) -> None:
-        """Bring all records to the disk.
-
-        Raises
-        ------
-        InputError
-            The disk takes no more, or a network disk is gone.
-        """
+        """Bring all records to the disk."""
         self._journal.sync()
 
     def close(self) -> None:

@@ -127,36 +127,7 @@ def search_section(
     retry_failed: bool = False,
     tell: Tell | None = None,
 ) -> SearchRun:
-    """Ask a backend all queries, and write the run when the last one has ended.
-
-    Parameters
-    ----------
-    section : Section
-        Of the backend.
-    name : str
-        Name of the backend, and of the run.
-    queries : sequence of SearchQuery
-        Queries, in the order of the run.
-    policy : SearchPolicy
-        Limits of the job.
-    path : str
-        File of the run: TREC, or JSON if it ends in .json. Its journal is at `journal_path`.
-    restart : bool
-        Drop the journal, and ask every query again.
-    retry_failed : bool
-        Ask queries again that failed before.
-    tell : callable, optional
-        Called after each answer.
-
-    Raises
-    ------
-    OptionError
-        The section does not fit, or the journal is of another search.
-    BackendError
-        The engine answers no more, answered no query, or no answer has a document.
-    InputError
-        A file cannot be written, or the run cannot have the id of a query.
-    """
+    """Ask a backend all queries, and write the run when the last one has ended."""
     check_query_ids(queries, path)
     backend = backend_from(section)
     asked = backend if path.endswith(".json") else _TrecIds(backend)
@@ -178,21 +149,7 @@ def search_section(
 
 
 def check_query_ids(queries: Sequence[SearchQuery], path: str) -> None:
-    """Check that a run at a path can have the ids of all queries.
-
-    Raises
-    ------
-    InputError
-        TREC has no place for a blank in an id.
-
-    Examples
-    --------
-    >>> check_query_ids([SearchQuery("q 1", "a")], "out.json")
-    >>> check_query_ids([SearchQuery("q 1", "a")], "out.run")
-    Traceback (most recent call last):
-    ...
-    idealrank.errors.InputError: out.run: found query 'q 1', expected an id without blanks in a TREC run; end the name of the run in .json
-    """
+    """Check that a run at a path can have the ids of all queries."""
     for query in () if path.endswith(".json") else queries:
         if _has_blank(query.id):
             raise InputError(_no_trec(path, "query", query.id), hint=_BLANK_HINT)
@@ -247,13 +204,8 @@ def _ask(
 
 
 def subject_of(section: Section, queries: Sequence[SearchQuery], policy: SearchPolicy) -> dict[str, Any]:
-    """Return all that answers depend on: the section without the values of secrets, the limit, and the queries.
-
-    Examples
-    --------
-    >>> subject = subject_of(Section({"kind": "http", "timeout": 5}, "a.yaml", "backend"), [SearchQuery("q1", "a")], SearchPolicy(limit=10))
-    >>> subject["backend"], subject["limit"], len(subject["queries"])
-    ({'kind': 'http'}, 10, 64)
+    """Return all that answers depend on: the section without the values of secrets, the limit, and
+    the queries.
     """
     hashed = hashlib.sha256()
     for query in queries:
@@ -264,24 +216,12 @@ def subject_of(section: Section, queries: Sequence[SearchQuery], policy: SearchP
 
 
 def journal_path(path: str) -> str:
-    """Return the file of the journal that belongs to a run.
-
-    Examples
-    --------
-    >>> journal_path("runs/bm25.run")
-    'runs/bm25.run.journal.jsonl'
-    """
+    """Return the file of the journal that belongs to a run."""
     return f"{path}.journal.jsonl"
 
 
 def write_run(run: Run, records: Sequence[QueryRecord], path: str) -> None:
-    """Write a run, whole or not at all.
-
-    Raises
-    ------
-    InputError
-        The file cannot be written, or TREC has no place for a blank in an id.
-    """
+    """Write a run, whole or not at all."""
     if path.endswith(".json"):
         answers = {one.query: dict(one.hits) for one in records if one.hits}
         write_bytes([json.dumps(answers, indent=1).encode()], path)
@@ -298,12 +238,6 @@ def write_run(run: Run, records: Sequence[QueryRecord], path: str) -> None:
 
 
 def evaluated(found: SearchRun, qrels: Any, section: MeasuresSection) -> SearchRun:
-    """Return the answers with an evaluation of the run.
-
-    Raises
-    ------
-    InputError, OptionError
-        As for `evaluate`.
-    """
+    """Return the answers with an evaluation of the run."""
     evaluation = evaluate(qrels, found.run, list(section.measures), section.convention, name=found.name)
     return SearchRun(name=found.name, records=found.records, evaluation=evaluation, path=found.path, setting=found.setting)

@@ -174,12 +174,8 @@ def judgments_of(config: SearchConfig, qrels: Any) -> Any:
 
 
 def input_files(chosen: SearchConfig, config: str | None, qrels: str | None) -> list[str]:
-    """Return the existing files that a search reads: its configuration, queries, vectors and judgments, and those that backends name.
-
-    Examples
-    --------
-    >>> input_files(SearchConfig.of({"backend": {"kind": "replay", "path": "no.run"}, "queries": "no.tsv"}), None, None)
-    []
+    """Return the existing files that a search reads: its configuration, queries, vectors and
+    judgments, and those that backends name.
     """
     named = [config, chosen.queries.path, chosen.queries.vectors, qrels]
     for section in chosen.backends.values():
@@ -198,16 +194,8 @@ def _texts(values: Iterable[Any]) -> Iterator[str]:
 
 
 def refuse_to_replace_inputs(paths: Mapping[str, str], inputs: Sequence[str], *, option: str = "output", of: str = "search") -> None:
-    """Refuse a file that would take the place of one that the search, or another work of this name, reads, itself or by its journal.
-
-    Raises
-    ------
-    OptionError
-        A run or its journal is such a file.
-
-    Examples
-    --------
-    >>> refuse_to_replace_inputs({"bm25": "bm25.run"}, ["queries.tsv"])
+    """Refuse a file that would take the place of one that the search, or another work of this name,
+    reads, itself or by its journal.
     """
     for path in paths.values():
         for written, what in ((path, ""), (journal_path(path), f" as the journal {journal_path(path)}")):
@@ -216,20 +204,7 @@ def refuse_to_replace_inputs(paths: Mapping[str, str], inputs: Sequence[str], *,
 
 
 def run_paths(chosen: SearchConfig, output: str | None, config: str) -> dict[str, str]:
-    """Return the file of the run of each backend, and make the folder of several.
-
-    Raises
-    ------
-    OptionError
-        Neither the caller nor the configuration names an output, or several backends need a folder, or names for their files.
-    InputError
-        The folder cannot be made.
-
-    Examples
-    --------
-    >>> run_paths(SearchConfig.of({"backend": {"kind": "http"}, "queries": "q.tsv", "output": "a.run"}), None, "search.yaml")
-    {'http': 'a.run'}
-    """
+    """Return the file of the run of each backend, and make the folder of several."""
     output = output or chosen.output
     if output is None:
         said = f"{config}: found no output, expected the name of a run"

@@ -15,14 +15,8 @@ _SOME = 1 << 16
 
 
 class Means(dict[str, float]):
-    """Aggregate of each measure by its text; also found by the measure itself or any of its spellings.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> means = ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["nDCG@10"]).mean()
-    >>> means["nDCG@10"], means["ndcg_cut_10"], means[ir.NDCG(cutoff=10)]
-    (1.0, 1.0, 1.0)
+    """Aggregate of each measure by its text; also found by the measure itself or any of its
+    spellings.
     """
 
     @classmethod
@@ -61,15 +55,7 @@ class Means(dict[str, float]):
 def values_by_query(
     queries: Iterable[str], measures: Iterable[Measure], values: FloatArray, scored: BoolArray
 ) -> dict[str, dict[str, float | None]]:
-    """Return ``{query: {measure: value}}``; None if the query does not count.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from idealrank.measures.binary import AP
-    >>> values_by_query(["q"], [AP()], np.array([[0.5]]), np.array([[True]]))
-    {'q': {'AP': 0.5}}
-    """
+    """Return ``{query: {measure: value}}``; None if the query does not count."""
     texts = [str(measure) for measure in measures]
     rows = zip(queries, values.tolist(), scored.tolist(), strict=True)
     return {query: {t: v if s else None for t, v, s in zip(texts, row, counts, strict=True)} for query, row, counts in rows}
@@ -78,14 +64,8 @@ def values_by_query(
 def aggregate(measure: Measure, values: FloatArray, scored: BoolArray) -> float:
     """One number for a measure over the queries that count; NaN where none does.
 
-    The mean, the sum for counts, or the geometric mean, in which a value below 0.00001 counts as that, as in trec_eval. Summed
-    exactly, so the order of the queries does not matter.
-
-    Examples
-    --------
-    >>> from idealrank.measures.binary import AP
-    >>> aggregate(AP(), np.array([0.5, 1.0, 0.0]), np.array([True, True, False]))
-    0.75
+    The mean, the sum for counts, or the geometric mean, in which a value below 0.00001 counts as
+    that, as in trec_eval. Summed exactly, so the order of the queries does not matter.
     """
     counted = values if scored.all() else values[scored]
     if measure.aggregate == "sum":

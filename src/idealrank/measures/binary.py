@@ -31,15 +31,8 @@ Divisor: TypeAlias = Literal["relevant", "reachable"]
 
 
 def grades_by_rank(judged: Judged) -> FloatArray | None:
-    """Grades with a row for each rank, shape (width, n_queries); None where lists differ in length or the order of ties matters.
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.lists import Lists, judge_lists
-    >>> grades_by_rank(judge_lists(Lists.from_arrays([[0, 2], [1, 0]], [[1, 2], [1, 2]]), Alignment()))
-    array([[2., 0.],
-           [0., 1.]])
+    """Grades with a row for each rank, shape (width, n_queries); None where lists differ in length
+    or the order of ties matters.
     """
     held = judged.rectangle
     if held is None or (held.ties is not None and judged.ties != "input"):
@@ -48,13 +41,7 @@ def grades_by_rank(judged: Judged) -> FloatArray | None:
 
 
 def sums_of_precision(grades: FloatArray, threshold: float, limit: int) -> FloatArray:
-    """Sum of the precision at each relevant document down to a limit: AP without its divisor.
-
-    Examples
-    --------
-    >>> sums_of_precision(np.array([[1.0], [0.0], [1.0]]), 1, 3)
-    array([1.66666667])
-    """
+    """Sum of the precision at each relevant document down to a limit: AP without its divisor."""
     found, sums = np.zeros(grades.shape[1]), np.zeros(grades.shape[1])
     for rank, row in enumerate(grades[:limit] >= threshold, 1):
         found += row
@@ -358,7 +345,8 @@ class AP(NeedsRelevant):
 def _among_unjudged(
     judged: Judged, threshold: float, documents: Hits, cutoff: Cutoff | None
 ) -> tuple[IntArray, IntArray, BoolArray] | None:
-    """Relevant hits and unjudged documents within the cutoff, by query and rank, and which of them are unjudged.
+    """Relevant hits and unjudged documents within the cutoff, by query and rank, and which of them
+    are unjudged.
 
     None where tied documents have no rank of their own.
     """
@@ -389,11 +377,7 @@ def _expected_precisions(hits: Hits, first: IntArray, last: IntArray, limit: Int
 
 
 def _precision_sums(groups: RelevantGroups, limit: "IntArray | int") -> FloatArray:
-    """Compute the contribution of each tie group to the sum of precisions at relevant ranks.
-
-    The mean over the orders of a group of n with r relevant, b relevant above it, at ranks s+1 .. s+n, is
-    (r/n) sum_{i=s+1..m} [b + 1 + (i-s-1)(r-1)/(n-1)] / i, with m the last of those ranks within the limit.
-    """
+    """Compute the contribution of each tie group to the sum of precisions at relevant ranks."""
     end = groups.start + groups.size
     reached = np.maximum(np.minimum(end, limit), groups.start)
     slope = (groups.relevant - 1) / np.maximum(groups.size - 1, 1)
@@ -496,9 +480,8 @@ class RR(NeedsRelevant):
 
 
 def _expected_reciprocal(values: FloatArray, hits: Hits, first: IntArray, last: IntArray, limit: IntArray) -> None:
-    """Fill in expected reciprocal ranks; only the first tie group with a relevant document matters.
-
-    Groups of one shape (ranks above it, size, relevant, ranks within the cutoff) have one value, worked out once.
+    """Fill in expected reciprocal ranks; only the first tie group with a relevant document
+    matters.
     """
     starts, relevant, before = tie_groups(hits, first)
     leading: BoolArray = before == 0
@@ -512,7 +495,8 @@ def _expected_reciprocal(values: FloatArray, hits: Hits, first: IntArray, last: 
 
 
 def _reciprocals_of_tie(above: int, size: int, relevant: int, reached: int) -> FloatArray:
-    """Terms of the expected reciprocal rank of the first of r relevant among n tied documents, by its place.
+    """Terms of the expected reciprocal rank of the first of r relevant among n tied documents, by
+    its place.
 
     It stands at place j with probability p_1 = r/n and p_(j+1) = p_j (n - j - r + 1) / (n - j).
     """

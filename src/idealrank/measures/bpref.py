@@ -17,24 +17,8 @@ _EPSILON = 0.00001
 
 
 def inferred_terms(groups: TieGroups, relevant: BoolArray, other: BoolArray, ties: str) -> FloatArray:
-    """Term of each relevant hit, relevant documents of a tie standing first, or last under ``worst``.
-
-    Parameters
-    ----------
-    groups : TieGroups
-        Tie groups of the hits.
-    relevant, other : bool array, shape (n_hits,)
-        Which hits are relevant, and which are judged and not relevant.
-    ties : str
-        The tie policy.
-
-    Examples
-    --------
-    >>> from idealrank.data.judged import Hits
-    >>> from idealrank.measures.threshold import groups_of
-    >>> groups = groups_of(Hits(query=np.array([0, 0]), rank=np.array([1, 4]), grade=np.ones(2)), tied=False)
-    >>> inferred_terms(groups, np.array([True, True]), np.array([False, False]), "docid").round(4)
-    array([1. , 0.5])
+    """Term of each relevant hit, relevant documents of a tie standing first, or last under
+    ``worst``.
     """
     of = groups.of[relevant]
     everyone = np.ones(relevant.size, bool)
@@ -56,18 +40,8 @@ def _share(found: FloatArray | IntArray, rejected: FloatArray | IntArray) -> Flo
 
 
 def expected_terms(groups: TieGroups, relevant: BoolArray, other: BoolArray) -> FloatArray:
-    """Expected term of each relevant hit over all orders of its tie; one reckoning for all ties of one shape.
-
-    Examples
-    --------
-    >>> from idealrank.data.judged import Hits
-    >>> from idealrank.measures.threshold import groups_of
-    >>> pair = np.array([1, 1]), np.array([2, 2])
-    >>> groups = groups_of(
-    ...     Hits(query=np.zeros(2, int), rank=np.array([1, 2]), grade=np.ones(2), tie_first=pair[0], tie_last=pair[1]), tied=True
-    ... )
-    >>> expected_terms(groups, np.array([True, False]), np.array([False, True])).round(4)
-    array([0.75])
+    """Expected term of each relevant hit over all orders of its tie; one reckoning for all ties of
+    one shape.
     """
     inside, everyone = groups.within(relevant), np.ones(relevant.size, bool)
     wanted = np.flatnonzero(inside)
@@ -83,7 +57,9 @@ def expected_terms(groups: TieGroups, relevant: BoolArray, other: BoolArray) -> 
 
 
 class _Shape(NamedTuple):
-    """Ties as their expected terms see them: what stands above each, and how many of its documents are in which state."""
+    """Ties as their expected terms see them: what stands above each, and how many of its documents
+    are in which state.
+    """
 
     above: IntArray
     size: IntArray
@@ -98,9 +74,7 @@ class _Shape(NamedTuple):
 def _mean_terms(tie: _Shape) -> FloatArray:
     """Expected term of a relevant document of each tie.
 
-    It is equally likely to have 0, 1, ... or all of the other judged documents of the tie above it. Given that number J, how many of
-    these are relevant, and how many of the W unjudged documents above it are pooled, do not depend on each other, and each has its
-    mean in proportion. So only the mean of 1/rank over W is left to be summed.
+    It is equally likely to have 0, 1, ... or all of the other judged documents of the tie above it.
     """
     judged = tie.relevant + tie.other
     of = np.repeat(np.arange(judged.size), judged)
@@ -131,7 +105,9 @@ def _mean_inverses(start: IntArray, before: IntArray, after: IntArray, unjudged:
 
 
 def _chances(before: int, after: int, n: int) -> FloatArray:
-    """Chance that 0, 1, ... n further documents stand above one that has `before` others above it and `after` below."""
+    """Chance that 0, 1, ... n further documents stand above one that has `before` others above it
+    and `after` below.
+    """
     place = np.arange(n)
     steps = np.log((place + before + 1) * (n - place)) - np.log((place + 1.0) * (n - place + after))
     logs = np.concatenate(([0.0], np.cumsum(steps)))
@@ -146,21 +122,8 @@ _BLOCK = 4096
 
 
 def rows_above(rectangle: Rectangle, threshold: float, ties: str) -> tuple[IntArray, FloatArray, IntArray]:
-    """Relevant documents of each row; (expected) nonrelevant ones above them, at most `cap` above each; and that cap.
-
-    Parameters
-    ----------
-    rectangle : Rectangle
-        Lists held whole, with grades as given.
-    threshold : float
-        Least grade of a relevant document.
-    ties : str
-        The tie policy.
-
-    Examples
-    --------
-    >>> rows_above(Rectangle(np.array([[1.0, 0.0, 1.0]]), np.zeros((1, 3)), None), 1, "input")
-    (array([2]), array([1.]), array([1]))
+    """Relevant documents of each row; (expected) nonrelevant ones above them, at most `cap` above
+    each; and that cap.
     """
     n = rectangle.grades.shape[0]
     relevant, wrong, cap = np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64)
@@ -204,16 +167,7 @@ def _within_ties(
 
 
 def mean_capped(above: IntArray, beside: IntArray, cap: IntArray, ties: str) -> FloatArray:
-    """(Expected) number of nonrelevant documents above a relevant one of a tie, at most `cap`.
-
-    A relevant document is equally likely to have 0, 1, ... or all u of its tie's nonrelevant ones above it, so the mean is that of
-    min(above + m, cap) over m = 0 .. u, of which the first few are below the cap.
-
-    Examples
-    --------
-    >>> mean_capped(np.array([1]), np.array([2]), np.array([2]), "expected")
-    array([1.66666667])
-    """
+    """(Expected) number of nonrelevant documents above a relevant one of a tie, at most `cap`."""
     if ties != "expected":
         shown: IntArray = np.minimum(above + beside, cap) if ties == "worst" else np.minimum(above, cap)
         return shown.astype(np.float64)
@@ -284,20 +238,16 @@ class Bpref(NeedsRelevant):
 
 
 class RunningBpref(Bpref):
-    """Bpref as trec_eval adds it up, to the last bit: `Bpref` counts in whole numbers first and can differ in that bit.
+    """Bpref as trec_eval adds it up, to the last bit: `Bpref` counts in whole numbers first and can
+    differ in that bit.
 
     From the top each relevant document adds 1 - min(n, R) / min(N, R), and the sum is divided by R.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {"q": {"a": 1, "b": 0, "c": 1, "d": 0}}
-    >>> ir.evaluate(qrels, {"q": ["a", "b", "x", "c"]}, [RunningBpref()]).values
-    array([[0.75]])
     """
 
     def compute(self, judged: Judged) -> PerQuery:
-        """The running sum of every query; ties are in the order of document ids, so no order is left open."""
+        """The running sum of every query; ties are in the order of document ids, so no order is
+        left open.
+        """
         total = judged.relevant(self.threshold).total
         cap = np.minimum(n_nonrelevant(judged, self.threshold), total)
         hits, other = judged.hits, nonrelevant_hits(judged, self.threshold)
@@ -312,7 +262,9 @@ class RunningBpref(Bpref):
 
 
 def _above(judged: Judged, threshold: float, cap: IntArray) -> tuple[IntArray, FloatArray]:
-    """Relevant documents returned, and the (expected) number of judged nonrelevant ones above them, at most `cap` above each."""
+    """Relevant documents returned, and the (expected) number of judged nonrelevant ones above them,
+    at most `cap` above each.
+    """
     hits = judged.hits
     relevant, other = hits.grade >= threshold, nonrelevant_hits(judged, threshold)
     groups = groups_of(hits, tied=tie_order_matters(judged))

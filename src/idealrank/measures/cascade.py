@@ -104,17 +104,8 @@ class ERR(Measure):
 
 
 def reciprocal_of_stops(judged: Judged, hits: Hits, stops: FloatArray, limit: IntArray) -> FloatArray:
-    """Expected reciprocal rank at which a user stops, by the chance to stop at each hit, down to a rank; shape (n_queries,).
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.align import align
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> judged = align(Qrels({"q": {"a": 1, "b": 1}}), Run({"q": ["a", "b"]}), Alignment())
-    >>> reciprocal_of_stops(judged, judged.hits, np.array([0.5, 0.5]), np.array([9, 9]))
-    array([0.625])
+    """Expected reciprocal rank at which a user stops, by the chance to stop at each hit, down to a
+    rank; shape (n_queries,).
     """
     met = what_is_met(judged, hits, stops, limit)
     return cascaded(met.query, met.worth, met.passing, judged.n_queries)

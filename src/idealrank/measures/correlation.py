@@ -14,20 +14,11 @@ from idealrank.data.types import AnyArray, FloatArray, IntArray
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PairCounts:
-    """Pairs of items of one query, counted for each query, int64 of shape (n_queries,) each.
+    """Pairs of items of one query, counted for each query, int64 of shape (n_queries,) each."""
 
-    Attributes
-    ----------
-    total : int64 array
-        All pairs.
-    discordant : int64 array
-        Pairs that the two orders put in opposite orders.
-    tied_first, tied_second, tied_both : int64 array
-        Pairs tied in the first order, in the second, in both.
-    """
-
-    total: IntArray
-    discordant: IntArray
+    total: IntArray  # All pairs
+    discordant: IntArray  # Pairs that the two orders put in opposite orders
+    # tied_first, tied_second, tied_both: Pairs tied in the first order, in the second, in both
     tied_first: IntArray
     tied_second: IntArray
     tied_both: IntArray
@@ -39,22 +30,8 @@ class PairCounts:
 
 
 def smaller_before(query: IntArray, values: AnyArray) -> IntArray:
-    """For each item, how many earlier items of its query have a smaller value: n log n steps for n items.
-
-    Items are parted by the bits of their values, the highest first: among items that agree on all higher bits, one whose bit is 1 is
-    larger than each earlier one whose bit is 0.
-
-    Parameters
-    ----------
-    query : int64 array, shape (n,)
-        Query code of each item, not falling; inside a query the items stand in the first order.
-    values : array, shape (n,)
-        Any values that can be compared.
-
-    Examples
-    --------
-    >>> smaller_before(np.array([0, 0, 0, 1]), np.array([2, 1, 3, 9]))
-    array([0, 0, 2, 0])
+    """For each item, how many earlier items of its query have a smaller value: n log n steps for n
+    items.
     """
     if query.size == 0:
         return np.zeros(0, np.int64)
@@ -80,23 +57,7 @@ def smaller_before(query: IntArray, values: AnyArray) -> IntArray:
 
 
 def pair_counts(query: IntArray, first: AnyArray, second: AnyArray, n_queries: int) -> PairCounts:
-    """Count pairs of items of one query by how two orders put them.
-
-    Parameters
-    ----------
-    query : int64 array, shape (n,)
-        Query code of each item, in any order.
-    first, second : array, shape (n,)
-        Place, score or grade of each item in the two orders; equal values are ties.
-    n_queries : int
-        Number of queries, those without items included.
-
-    Examples
-    --------
-    >>> counts = pair_counts(np.zeros(3, int), np.array([1, 2, 3]), np.array([1, 3, 2]), 1)
-    >>> counts.concordant, counts.discordant
-    (array([2]), array([1]))
-    """
+    """Count pairs of items of one query by how two orders put them."""
     order = np.lexsort((second, first, query))
     query, first, second = query[order], first[order], second[order]
     # Inside a tie of the first order the second rises, so no member is counted against another.
@@ -124,17 +85,8 @@ def _tied_pairs(query: IntArray, n_queries: int, *columns: AnyArray) -> IntArray
 
 
 def tau_b(counts: PairCounts) -> FloatArray:
-    """Kendall's tau-b: (concordant - discordant) / sqrt((pairs not tied in the first) (pairs not tied in the second)).
-
-    Returns
-    -------
-    float64 array, shape (n_queries,)
-        In [-1, 1]; NaN where an order has no two items that differ.
-
-    Examples
-    --------
-    >>> tau_b(pair_counts(np.zeros(3, int), np.array([1, 2, 3]), np.array([1, 2, 2]), 1)).round(4)
-    array([0.8165])
+    """Kendall's tau-b: (concordant - discordant) / sqrt((pairs not tied in the first) (pairs not
+    tied in the second)).
     """
     untied = (counts.total - counts.tied_first) * (counts.total - counts.tied_second).astype(np.float64)
     balance = (counts.concordant - counts.discordant).astype(np.float64)
@@ -143,35 +95,8 @@ def tau_b(counts: PairCounts) -> FloatArray:
 
 
 def tau_ap(query: IntArray, rank: AnyArray, reference: AnyArray, n_queries: int) -> FloatArray:
-    """AP correlation of an order with a reference order: disagreement near the top of the order costs more.
-
-    ``tau_AP = 2 / (n - 1) sum_{i=2..n} C(i) / (i - 1) - 1``, C(i) = how many of the items above rank i of the order stand above its
-    item in the reference too. Items tied in the reference count half for each other; for ties in the order the value is its mean
-    over all their orders.
-
-    Parameters
-    ----------
-    query : int64 array, shape (n,)
-        Query code of each item, in any order.
-    rank, reference : array, shape (n,)
-        Place of each item in the order and in the reference: the smaller, the nearer to the top. Only their order counts.
-    n_queries : int
-        Number of queries.
-
-    Returns
-    -------
-    float64 array, shape (n_queries,)
-        In [-1, 1]; NaN where a query has fewer than two items.
-
-    References
-    ----------
-    Yilmaz, Aslam and Robertson (2008), A new rank correlation coefficient for information retrieval, SIGIR, equation 3; Urbano and
-    Marrero (2017), The treatment of ties in AP correlation, ICTIR, tau_AP,a, for ties in the order.
-
-    Examples
-    --------
-    >>> tau_ap(np.zeros(3, int), np.array([1, 2, 3]), np.array([2, 1, 3]), 1)
-    array([0.])
+    """AP correlation of an order with a reference order: disagreement near the top of the order
+    costs more.
     """
     above = _Above.of(query, rank, reference)
     if above.query.size == 0:
@@ -188,34 +113,10 @@ def tau_ap(query: IntArray, rank: AnyArray, reference: AnyArray, n_queries: int)
 
 
 def tau_ap_direction(query: IntArray, order: AnyArray, other: AnyArray, n_queries: int) -> FloatArray:
-    """AP correlation of an order with ties, in the way of tau-b, with another as its reference; `tau_ap` where neither has ties.
+    """AP correlation of an order with ties, in the way of tau-b, with another as its reference;
+    `tau_ap` where neither has ties.
 
-    An item that is not in the top tie of the order gives the share of the items above its tie that stand above it in the other order
-    too (a tie there does not count as above); the value is twice the mean share, less 1. The symmetric coefficient is the mean of both
-    directions.
-
-    Parameters
-    ----------
-    query : int64 array, shape (n,)
-        Query code of each item, in any order.
-    order, other : array, shape (n,)
-        Place of each item in the two orders: the smaller, the nearer to the top.
-    n_queries : int
-        Number of queries.
-
-    Returns
-    -------
-    float64 array, shape (n_queries,)
-        In [-1, 1]; NaN where `order` has no two items that differ.
-
-    References
-    ----------
     Urbano and Marrero (2017), The treatment of ties in AP correlation, ICTIR, tau_AP,b.
-
-    Examples
-    --------
-    >>> tau_ap_direction(np.zeros(3, int), np.array([1, 2, 2]), np.array([1, 2, 3]), 1)
-    array([1.])
     """
     above = _Above.of(query, order, other)
     below_top = above.before > 0
@@ -227,20 +128,18 @@ def tau_ap_direction(query: IntArray, order: AnyArray, other: AnyArray, n_querie
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Above:
-    """Items sorted by query and order, ties of the order together, and what stands above each of these ties.
-
-    Attributes
-    ----------
-    query, before, smaller, larger : int64 array, shape (n,)
-        Query code; number of items above the item's tie, and of those, how many are smaller and larger than it in the other order.
-    starts, sizes : int64 array, shape (n_ties,)
-        Where each tie begins, an untied item being one of its own, and its number of items.
+    """Items sorted by query and order, ties of the order together, and what stands above each of
+    these ties.
     """
 
+    # query, before, smaller, larger: shape (n,): query code; number of items above the item's tie,
+    # and of those, how many are smaller and larger than it in the other order
     query: IntArray
     before: IntArray
     smaller: IntArray
     larger: IntArray
+    # starts, sizes: shape (n_ties,): where each tie begins, an untied item being one of its own,
+    # and its number of items
     starts: IntArray
     sizes: IntArray
 
@@ -259,33 +158,8 @@ class _Above:
 
 
 def weighted_tau(query: IntArray, first: AnyArray, second: AnyArray, n_queries: int) -> FloatArray:
-    """Weighted Kendall tau with hyperbolic weights: each pair weighs the sum of 1 / rank of its two items.
-
-    The mean of two values: ranks by the first order (its ties by the second), and by the second (its ties by the first). The tie of a
-    pair in an order makes its product 0, as in tau-b.
-
-    Parameters
-    ----------
-    query : int64 array, shape (n,)
-        Query code of each item, in any order.
-    first, second : array, shape (n,)
-        Place of each item in the two orders: the smaller, the nearer to the top.
-    n_queries : int
-        Number of queries.
-
-    Returns
-    -------
-    float64 array, shape (n_queries,)
-        In [-1, 1]; NaN where an order has no two items that differ.
-
-    References
-    ----------
-    Vigna (2015), A weighted correlation index for rankings with ties, WWW, section 4; SciPy, ``scipy.stats.weightedtau``.
-
-    Examples
-    --------
-    >>> weighted_tau(np.zeros(3, int), np.array([1, 2, 3]), np.array([1, 3, 2]), 1).round(6)
-    array([0.545455])
+    """Weighted Kendall tau with hyperbolic weights: each pair weighs the sum of 1 / rank of its two
+    items.
     """
     order = np.lexsort((second, first, query))
     query, first, second = query[order], first[order], second[order]
@@ -305,7 +179,9 @@ def weighted_tau(query: IntArray, first: AnyArray, second: AnyArray, n_queries: 
 
 
 def _balances(query: IntArray, first: AnyArray, second: AnyArray) -> IntArray:
-    """For each item, the pairs it is in that both orders put alike less those they put in opposite orders; sorted by both."""
+    """For each item, the pairs it is in that both orders put alike less those they put in opposite
+    orders; sorted by both.
+    """
     above, below = _Above.of(query, first, second), _Above.of(-query, -first, -second)
     return above.smaller - above.larger + (below.smaller - below.larger)[::-1]
 
@@ -318,32 +194,8 @@ def _tie_sizes(query: IntArray, column: AnyArray) -> IntArray:
 
 
 def overlap_sums(query: IntArray, deeper: IntArray, depth: IntArray, p: float) -> FloatArray:
-    """Sum over depths i of p^(i-1) |items in both lists down to i| / i, from 1 to a depth for each query: what RBO is made of.
-
-    Parameters
-    ----------
-    query : int64 array, shape (n,)
-        Query code of each item that stands in both lists.
-    deeper : int64 array, shape (n,)
-        The larger of its two ranks: from there on both lists hold it.
-    depth : int64 array, shape (n_queries,)
-        Last depth of each query.
-    p : float
-        Persistence, in (0, 1).
-
-    Returns
-    -------
-    float64 array, shape (n_queries,)
-        RBO down to the depth, if the rest agreed in nothing, is (1 - p) times this.
-
-    References
-    ----------
-    Webber, Moffat and Zobel (2010), A similarity measure for indefinite rankings, ACM TOIS 28(4), equation 7.
-
-    Examples
-    --------
-    >>> overlap_sums(np.array([0]), np.array([2]), np.array([2]), 0.5)
-    array([0.25])
+    """Sum over depths i of p^(i-1) |items in both lists down to i| / i, from 1 to a depth for each
+    query: what RBO is made of.
     """
     deepest = int(depth.max(initial=0))
     weight = np.concatenate(([0.0], np.cumsum(p ** np.arange(deepest) / np.arange(1, deepest + 1))))

@@ -29,19 +29,8 @@ _SLACK = 1e-9
 
 
 def rounded(values: FloatArray, rounding: Rounding | None) -> FloatArray:
-    """The value of each query: to two decimals with halves up (Java's Math.round), to five as C's printf, or down to two.
-
-    Parameters
-    ----------
-    values : float64 array, shape (n,)
-        Unrounded.
-    rounding : {"none", "round-2", "round-5", "floor-2"} or None
-        See `Rules`.
-
-    Examples
-    --------
-    >>> rounded(np.array([0.125, 0.128]), "round-2")
-    array([0.13, 0.13])
+    """The value of each query: to two decimals with halves up (Java's Math.round), to five as C's
+    printf, or down to two.
     """
     if rounding == "round-2":
         hundreds = values * 100
@@ -54,24 +43,14 @@ def rounded(values: FloatArray, rounding: Rounding | None) -> FloatArray:
 
 
 def floored(values: FloatArray, rounding: Rounding | None) -> FloatArray:
-    """Down to two decimals under ``floor-2``, as exact decimal arithmetic would do it: 0.58 / 2 is 0.29, not 0.28.
-
-    Examples
-    --------
-    >>> floored(np.array([0.58 / 2]), "floor-2")
-    array([0.29])
+    """Down to two decimals under ``floor-2``, as exact decimal arithmetic would do it: 0.58 / 2 is
+    0.29, not 0.28.
     """
     return np.floor(values * 100 + _SLACK) / 100 if rounding == "floor-2" else values
 
 
 def summed(sums: FloatArray, rounding: Rounding | None) -> FloatArray:
-    """Sums of floored terms, rid of the binary error of adding hundredths.
-
-    Examples
-    --------
-    >>> summed(np.array([0.1 + 0.2]), "floor-2")
-    array([0.3])
-    """
+    """Sums of floored terms, rid of the binary error of adding hundredths."""
     return np.rint(sums * 100) / 100 if rounding == "floor-2" else sums
 
 
@@ -204,7 +183,9 @@ def _rectangle_dcg(measure: _Discounted, judged: Judged) -> FloatArray:
 
 
 def _ideal_ranks(grades: IdealGrades, gains: FloatArray, judged: Judged) -> IntArray:
-    """Ranks in the sorted returned list, where unjudged documents (gain 0) stand above negative gains."""
+    """Ranks in the sorted returned list, where unjudged documents (gain 0) stand above negative
+    gains.
+    """
     unjudged = judged.lengths - grades.sizes
     return np.where(gains < 0, grades.rank + unjudged[grades.query], grades.rank)
 

@@ -29,10 +29,10 @@ DiscountLike: TypeAlias = Discount | str | Sequence[float] | Callable[..., Float
 
 @dataclass
 class _Table:
-    """Weights by rank and their running sums, grown by doubling; index 0, which is no rank, holds 0.
+    """Weights by rank and their running sums, grown by doubling; index 0, which is no rank, holds
+    0.
 
-    Threads share a table. Each grows what it has seen itself and puts both columns in place at once, so that none ever meets
-    columns that do not belong together; at worst one table replaces a longer one, and grows again.
+    Threads share a table.
     """
 
     weight: Callable[[int], float]

@@ -16,21 +16,7 @@ _FLOAT64 = 1 << 53
 
 @dataclass(frozen=True, eq=False)
 class Dyadic:
-    """Numbers ``numerator / 2**shift``, added and multiplied without rounding.
-
-    Parameters
-    ----------
-    numerator : int64 array, or object array of int
-        Never overflows: a sum or product that int64 could not hold is formed of Python's whole numbers.
-    shift : int
-        0 or more.
-
-    Examples
-    --------
-    >>> half = Dyadic(np.array([1]), 1)
-    >>> (half + half * np.array([2**62])).numerator
-    array([4611686018427387905], dtype=object)
-    """
+    """Numbers ``numerator / 2**shift``, added and multiplied without rounding."""
 
     numerator: AnyArray
     shift: int = 0
@@ -52,35 +38,17 @@ class Dyadic:
         return Dyadic(numerator * whole, self.shift)
 
     def halved(self) -> "Dyadic":
-        """Half of each.
-
-        Examples
-        --------
-        >>> Dyadic(np.array([3])).halved().rounded()
-        array([1.5])
-        """
+        """Half of each."""
         return Dyadic(self.numerator, self.shift + 1)
 
     def rounded(self) -> FloatArray:
-        """The nearest float64 of each; infinite where it is beyond float64.
-
-        Examples
-        --------
-        >>> Dyadic(np.array([3, 2**62]), 1).rounded()
-        array([1.50000000e+00, 2.30584301e+18])
-        """
+        """The nearest float64 of each; infinite where it is beyond float64."""
         if self.numerator.dtype != object and self.shift < 900:
             return self.numerator.astype(np.float64) * 2.0**-self.shift
         return np.array([_quotient(whole, 1 << self.shift) for whole in self.numerator.tolist()], np.float64)
 
     def over(self, other: "Dyadic") -> FloatArray:
-        """The nearest float64 of each quotient; `other` is not 0.
-
-        Examples
-        --------
-        >>> Dyadic(np.array([1]), 1).over(Dyadic(np.array([3])))
-        array([0.16666667])
-        """
+        """The nearest float64 of each quotient; `other` is not 0."""
         shift = max(self.shift, other.shift)
         ours, theirs = self._at(shift), other._at(shift)
         if max(_largest(ours), _largest(theirs)) <= _FLOAT64:
@@ -89,26 +57,14 @@ class Dyadic:
         return np.array([_quotient(int(a), int(b)) for a, b in pairs], np.float64).reshape(pairs.shape)
 
     def is_float(self) -> BoolArray:
-        """Mark the values that float64 holds without rounding.
-
-        Examples
-        --------
-        >>> Dyadic(np.array([2**53, 2**53 + 1])).is_float()
-        array([ True, False])
-        """
+        """Mark the values that float64 holds without rounding."""
         if _largest(self.numerator) <= _FLOAT64 and self.shift < 1000:
             return np.ones(self.numerator.shape, bool)
         values = zip(self.numerator.tolist(), self.rounded().tolist(), strict=True)
         return np.array([math.isfinite(near) and _same(int(whole), self.shift, near) for whole, near in values], bool)
 
     def positive(self) -> BoolArray:
-        """Mark the values above 0.
-
-        Examples
-        --------
-        >>> Dyadic(np.array([0, 1])).positive()
-        array([False,  True])
-        """
+        """Mark the values above 0."""
         return np.asarray(self.numerator > 0, bool)
 
     def _at(self, shift: int) -> AnyArray:
@@ -122,13 +78,7 @@ class Dyadic:
 
 
 def joined(parts: "list[Dyadic]") -> Dyadic:
-    """One after the other.
-
-    Examples
-    --------
-    >>> joined([Dyadic(np.array([1]), 1), Dyadic(np.array([1]))]).rounded()
-    array([0.5, 1. ])
-    """
+    """One after the other."""
     shift = max((part.shift for part in parts), default=0)
     numerators = [part._at(shift) for part in parts]
     return Dyadic(np.concatenate(numerators) if numerators else np.zeros(0, np.int64), shift)
@@ -137,22 +87,8 @@ def joined(parts: "list[Dyadic]") -> Dyadic:
 def dots(values: AnyArray, weights: IntArray, starts: IntArray) -> Dyadic:
     """Sums of value x weight over stretches, for any finite values.
 
-    Values are taken apart into whole numbers of a few bits, from the highest to the lowest, until nothing is left; each of these is
-    summed in int64. Whole numbers of moderate size need one round, float64 of similar size three or four.
-
-    Parameters
-    ----------
-    values : float or whole-number array, shape (n,)
-        Values of each query; finite.
-    weights : int64 array, shape (n,)
-        Less than 2**36 in size.
-    starts : int64 array, shape (n_stretches,)
-        Where each stretch begins, rising, none empty; the last ends at n. A stretch has 2**18 items at most.
-
-    Examples
-    --------
-    >>> dots(np.array([0.1, 0.2, -0.3]), np.array([1, 1, 1]), np.array([0])).rounded()
-    array([2.77555756e-17])
+    Values are taken apart into whole numbers of a few bits, from the highest to the lowest, until
+    nothing is left; each of these is summed in int64.
     """
     if values.size == 0:
         return Dyadic(np.zeros(starts.size, np.int64))

@@ -27,72 +27,42 @@ class Parameter:
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """A measure in words.
+    """A measure in words."""
 
-    Attributes
-    ----------
-    name, class_name, family : str
-        Its text without options, its class, and the module it lives in.
-    text : str
-        How it is written, as in ``P@k``; brackets stand round what may be left out.
-    summary, idea, formula : str
-        In a few words, in a sentence, and as a formula.
-    bounds : tuple of two floats
-        Least and greatest value.
-    direction : int
-        1 when more is better, -1 when less, 0 when neither.
-    kind, aggregate, ties : str
-        What it looks at, how queries are put together, how expected values over tie orders are had.
-    needs, from_convention : tuple of str
-        Tables beside qrels and run; options that the convention sets where they are unset.
-    parameters : tuple of Parameter
-        Every option.
-    source, use, proof : str
-        Where it is defined, when to choose it and when not, whose numbers it was held against.
-    trec_names, spellings : tuple of str
-        What trec_eval prints, with and without a cutoff; what other tools and people write.
-
-    Examples
-    --------
-    >>> facts_of(MEASURES["P"]).formula
-    'P@k = |relevant in the top k| / k'
-    """
-
+    # name, class_name, family: Its text without options, its class, and the module it lives in
     name: str
     class_name: str
     family: str
-    text: str
+    text: str  # How it is written, as in ``P@k``; brackets stand round what may be left out
+    # summary, idea, formula: In a few words, in a sentence, and as a formula
     summary: str
     idea: str
     formula: str
-    bounds: tuple[float, float]
-    direction: int
+    bounds: tuple[float, float]  # Least and greatest value
+    direction: int  # 1 when more is better, -1 when less, 0 when neither
+    # kind, aggregate, ties: What it looks at, how queries are put together, how expected values
+    # over tie orders are had
     kind: str
     aggregate: str
     ties: str
+    # needs, from_convention: Tables beside qrels and run; options that the convention sets where
+    # they are unset
     needs: tuple[str, ...]
     from_convention: tuple[str, ...]
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[Parameter, ...]  # Every option
+    # source, use, proof: Where it is defined, when to choose it and when not, whose numbers it was
+    # held against
     source: str
     use: str
     proof: str
+    # trec_names, spellings: What trec_eval prints, with and without a cutoff; what other tools and
+    # people write
     trec_names: tuple[str, ...]
     spellings: tuple[str, ...]
 
 
 def facts_of(cls: type[Measure]) -> Facts:
-    """All that a class says of itself.
-
-    Parameters
-    ----------
-    cls : type of Measure
-        Listed or not.
-
-    Examples
-    --------
-    >>> facts_of(MEASURES["RR"]).trec_names
-    ('recip_rank',)
-    """
+    """All that a class says of itself."""
     body, sections = _sections(inspect.getdoc(cls) or "")
     formula = re.search(r"``(.+?)``", body, re.DOTALL)
     paired = cls.kind == "pair of runs"
@@ -122,17 +92,8 @@ def facts_of(cls: type[Measure]) -> Facts:
 
 
 def classes_of(text: str) -> list[type[Measure]]:
-    """The classes that a text names, in any tool's spelling, with or without options: of one run, of two runs, or one of each.
-
-    Raises
-    ------
-    OptionError
-        No measure is called that.
-
-    Examples
-    --------
-    >>> [cls.name for text in ("MAP", "ndcg_cut_10", "precision", "rbo") for cls in classes_of(text)]
-    ['AP', 'nDCG', 'P', 'RBO']
+    """The classes that a text names, in any tool's spelling, with or without options: of one run,
+    of two runs, or one of each.
     """
     name = text.strip()
     known = name if name in MEASURES else SPELLINGS.get(name.lower(), PRESET_OPTIONS.get(name.lower(), ("",))[0])
@@ -150,13 +111,7 @@ def classes_of(text: str) -> list[type[Measure]]:
 
 
 def families() -> dict[str, list[type[Measure]]]:
-    """Listed classes by family, measures of two runs last.
-
-    Examples
-    --------
-    >>> [cls.name for cls in families()["counts"]][:2]
-    ['NumQ', 'NumRet']
-    """
+    """Listed classes by family, measures of two runs last."""
     found: dict[str, list[type[Measure]]] = {}
     for cls in (*MEASURES.values(), *PAIR_MEASURES.values()):
         found.setdefault(cls.__module__.rpartition(".")[2], []).append(cls)
@@ -164,24 +119,12 @@ def families() -> dict[str, list[type[Measure]]]:
 
 
 def family_title(classes: list[type[Measure]]) -> str:
-    """Return the title of a family: the first sentence of its module.
-
-    Examples
-    --------
-    >>> family_title(families()["dcg"])
-    'Discounted cumulative gain and its normalised form, with every switch of every tool.'
-    """
+    """Return the title of a family: the first sentence of its module."""
     return _one_line((inspect.getdoc(inspect.getmodule(classes[0])) or "").partition("\n\n")[0])
 
 
 def example_of(cls: type[Measure]) -> Measure:
-    """One measure of the class, with no more options than it must have.
-
-    Examples
-    --------
-    >>> str(example_of(MEASURES["P"])), str(example_of(MEASURES["AP"]))
-    ('P@10', 'AP')
-    """
+    """One measure of the class, with no more options than it must have."""
     if cls.cuts == "required":
         return cls(cutoff=10)
     try:
@@ -213,7 +156,9 @@ def _text(cls: type[Measure]) -> str:
 
 
 def _trec_names(cls: type[Measure], source: str) -> tuple[str, ...]:
-    """Return trec_eval's names that differ from the measure's text, or that its sources attribute to trec_eval."""
+    """Return trec_eval's names that differ from the measure's text, or that its sources attribute
+    to trec_eval.
+    """
     measures = [example_of(cls)]
     if cls.cuts == "optional":
         measures.append(cls(cutoff=10))

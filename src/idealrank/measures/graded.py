@@ -19,26 +19,15 @@ from idealrank.measures.threshold import NeedsRelevant, groups_of, tie_order_mat
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Steps:
-    """Where lists gain something, query after query, by rank.
+    """Where lists gain something, query after query, by rank."""
 
-    Attributes
-    ----------
-    query, first, last : int64 array, shape (n,)
-        Query, and first and last rank of the step.
-    gain : float64 array, shape (n,)
-        Sum of the gains of its documents.
-    positive_gain : float64 array, shape (n,)
-        Sum of those above 0.
-    positive : int64 array, shape (n,)
-        How many are above 0.
-    """
-
+    # query, first, last: shape (n,): query, and first and last rank of the step
     query: IntArray
     first: IntArray
     last: IntArray
-    gain: FloatArray
-    positive_gain: FloatArray
-    positive: IntArray
+    gain: FloatArray  # shape (n,): sum of the gains of its documents
+    positive_gain: FloatArray  # shape (n,): sum of those above 0
+    positive: IntArray  # shape (n,): how many are above 0
 
     @property
     def size(self) -> IntArray:
@@ -84,10 +73,8 @@ class Steps:
         return np.arange(of.size) - np.repeat(start, sizes) + self.first[of], of
 
     def dcg_at_positive(self, of: IntArray, rank: IntArray, discount: Discount) -> FloatArray:
-        """Expected value of DCG at a rank of a step, counted where the document there has a positive gain, else 0.
-
-        With n documents in the step, r of them of positive gain, S the sum of their gains and T that of all: the steps before count with
-        chance r/n, the gain of each other rank above with chance and mean (r T - S) / (n (n - 1)), the document's own is S/n.
+        """Expected value of DCG at a rank of a step, counted where the document there has a
+        positive gain, else 0.
         """
         size, first = self.size[of], self.first[of]
         others = (self.positive * self.gain - self.positive_gain)[of] / (size * np.maximum(size - 1, 1))
@@ -98,13 +85,8 @@ class Steps:
 
 
 def mean_weights(discount: Discount, first: IntArray, last: IntArray) -> FloatArray:
-    """Mean weight of the ranks from `first` to `last`; of one rank its own weight, to the last bit.
-
-    Examples
-    --------
-    >>> from idealrank.measures.discounts import make_discount
-    >>> mean_weights(make_discount("reciprocal"), np.array([1, 2]), np.array([2, 2]))
-    array([0.75, 0.5 ])
+    """Mean weight of the ranks from `first` to `last`; of one rank its own weight, to the last
+    bit.
     """
     weights = discount.at(first, first)
     wide = last > first
@@ -113,26 +95,7 @@ def mean_weights(discount: Discount, first: IntArray, last: IntArray) -> FloatAr
 
 
 def steps_of(judged: Judged, gain: Gain, *, tied: bool) -> Steps:
-    """The steps of all lists.
-
-    Parameters
-    ----------
-    judged : Judged
-        Its hits; documents without a judgment gain nothing.
-    gain : Gain
-        Gain of each grade.
-    tied : bool
-        Whether a tie is one step; else each document is one, ties standing as the convention says.
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.lists import Lists, judge_lists
-    >>> from idealrank.measures.gains import make_gain
-    >>> judged = judge_lists(Lists.from_arrays([2, 1], [0.5, 0.5]), Alignment())
-    >>> steps_of(judged, make_gain("linear"), tied=True).gain
-    array([3.])
-    """
+    """The steps of all lists."""
     hits, gains = judged.hits, gain(judged.hits.grade)
     if tied:
         groups = groups_of(hits, tied=True)
@@ -155,21 +118,13 @@ _PROOF = "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_ev
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Ideal:
-    """Positive gains of the judged documents of each query, best first.
+    """Positive gains of the judged documents of each query, best first."""
 
-    Attributes
-    ----------
-    query, rank : int64 array, shape (n,)
-        Query and ideal rank of each.
-    gain : float64 array, shape (n,)
-        Falling inside each query.
-    start, size : int64 array, shape (n_queries,)
-        Where the gains of a query begin, and how many they are.
-    """
-
+    # query, rank: shape (n,): query and ideal rank of each
     query: IntArray
     rank: IntArray
-    gain: FloatArray
+    gain: FloatArray  # shape (n,): falling inside each query
+    # start, size: shape (n_queries,): where the gains of a query begin, and how many they are
     start: IntArray
     size: IntArray
 

@@ -24,15 +24,7 @@ _PRINTED = (
 
 
 def averaged(measure: Measure, judged: Judged) -> PerQuery:
-    """A measure of one group's judgments, averaged over the groups of each query.
-
-    Parameters
-    ----------
-    measure : Measure
-        With every option set.
-    judged : Judged
-        With judgments of several assessors.
-    """
+    """A measure of one group's judgments, averaged over the groups of each query."""
     seen = judged.beside.get("assessors")
     if not isinstance(seen, ByAssessor):
         raise OptionError(f"{measure}: found no judgments of several assessors, expected AssessorQrels")

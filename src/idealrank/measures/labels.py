@@ -153,9 +153,8 @@ class LRAP(NeedsRelevant):
 
 
 def _ends_of_ties(hits: Hits) -> tuple[IntArray, IntArray]:
-    """For each relevant hit, how many relevant ones have a score as high or higher, and how many documents.
-
-    `Judged.relevant` does not say what ties where the tie policy makes an order of its own, so the hits are picked here.
+    """For each relevant hit, how many relevant ones have a score as high or higher, and how many
+    documents.
     """
     if hits.tie_first is None or hits.tie_last is None:
         return number_within(hits.query), hits.rank
@@ -325,7 +324,9 @@ class Compat(NeedsRelevant):
         return self.filled(np.divide(sums, best, out=np.zeros_like(sums), where=total > 0), total)
 
     def _ideal_ranks(self, judged: Judged, rank: IntArray) -> IntArray:
-        """Rank of each relevant document returned in the ideal ranking: behind all higher grades, returned or not."""
+        """Rank of each relevant document returned in the ideal ranking: behind all higher grades,
+        returned or not.
+        """
         hits = judged.relevant(self.threshold).hits
         order = np.lexsort((rank, -hits.grade, hits.query))
         query, grade = hits.query[order], hits.grade[order]
@@ -337,7 +338,9 @@ class Compat(NeedsRelevant):
 
 
 def _higher(judged: Judged, query: IntArray, grade: FloatArray) -> IntArray:
-    """Count the judged documents of the query with a higher grade, for (query, grade) pairs sorted by query and falling grade."""
+    """Count the judged documents of the query with a higher grade, for (query, grade) pairs sorted
+    by query and falling grade.
+    """
     ideal = judged.ideal
     levels = np.unique(np.concatenate((ideal.grade, grade)))
     width = levels.size + 1

@@ -33,28 +33,17 @@ _ROUNDS = 80
 
 
 def reciprocal_in_long_tie(stops: FloatArray, above: int, size: int, reached: int) -> float:
-    """Expected reciprocal rank of where a user stops at one of the first places of a tie group, over all orders of the whole group.
-
-    Parameters
-    ----------
-    stops : float64 array, shape (n_members,)
-        Chance to stop at each document that may stop a user.
-    above, size : int
-        Ranks above the group, and documents in it, including documents that stop no user.
-    reached : int
-        Number of its places that count.
-
-    Examples
-    --------
-    >>> round(reciprocal_in_long_tie(np.array([1.0]), 0, 2, 2), 12)
-    0.75
+    """Expected reciprocal rank of where a user stops at one of the first places of a tie group,
+    over all orders of the whole group.
     """
     places, weights = _places(size, min(reached, _last_place(stops, size)))
     return math.fsum(weights * _stopping(places, *_few_chances(stops), size) / (above + places))
 
 
 def _last_place(stops: FloatArray, size: int) -> int:
-    """The place below which less than 1e-18 of the group's worth can stand: so few users come so far."""
+    """The place below which less than 1e-18 of the group's worth can stand: so few users come so
+    far.
+    """
     share = float(stops.sum()) / size
     if share >= 1.0:
         return 1
@@ -63,7 +52,9 @@ def _last_place(stops: FloatArray, size: int) -> int:
 
 
 def _places(size: int, last: int) -> tuple[FloatArray, FloatArray]:
-    """Places of a group, and weights with which a smooth function of them sums as over all places up to the last."""
+    """Places of a group, and weights with which a smooth function of them sums as over all places
+    up to the last.
+    """
     steps = _SINGLE * 2 ** np.arange(int(size // (2 * _SINGLE)).bit_length(), dtype=np.int64)
     edges = np.unique(np.clip(np.concatenate(([0], steps, size - steps, [size])), 0, last)).tolist()
     parts = [_few(np.arange(low + 1.0, high + 1.0)) for low, high in pairwise(edges)]
@@ -72,7 +63,9 @@ def _places(size: int, last: int) -> tuple[FloatArray, FloatArray]:
 
 
 def _few_chances(stops: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Chances to stop and how often each counts: the distinct ones, or where they are many, a few that stand for them."""
+    """Chances to stop and how often each counts: the distinct ones, or where they are many, a few
+    that stand for them.
+    """
     chances, counts = np.unique(stops, return_counts=True)
     # Stretches between powers of two of the chance, and above a half of the chance to go on.
     stretch = np.where(chances < 0.5, np.frexp(chances)[1], 1 - np.frexp(1.0 - chances)[1])
@@ -83,7 +76,9 @@ def _few_chances(stops: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _few(points: FloatArray, counts: IntArray | None = None) -> tuple[FloatArray, FloatArray]:
-    """Nodes and weights that sum the polynomial through a function at Chebyshev's points as the points themselves would."""
+    """Nodes and weights that sum the polynomial through a function at Chebyshev's points as the
+    points themselves would.
+    """
     weights = np.ones(points.size) if counts is None else counts.astype(np.float64)
     if points.size <= max(_NODES, _SINGLE if counts is None else 0):
         return points, weights
@@ -127,7 +122,9 @@ def _stopping(places: FloatArray, chances: FloatArray, counts: FloatArray, size:
 
 
 def _saddle(taken: FloatArray, even: FloatArray, groups: list[tuple[float, float]], size: int) -> tuple[FloatArray, FloatArray]:
-    """The tilt with which that many documents are taken in the mean, near enough, and the variance of their number; by Newton's method."""
+    """The tilt with which that many documents are taken in the mean, near enough, and the variance
+    of their number; by Newton's method.
+    """
     tilt, variance, highest = even, np.zeros(taken.size), 1.0 - 0.25 / size
     for _ in range(_ROUNDS):
         mean, slope = np.zeros(tilt.size), np.zeros(tilt.size)
@@ -144,14 +141,18 @@ def _saddle(taken: FloatArray, even: FloatArray, groups: list[tuple[float, float
 
 
 def _angles(variance: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Middles of equal steps of half a circle, or of the part of it where the modulus of a peak of this variance counts; and the steps."""
+    """Middles of equal steps of half a circle, or of the part of it where the modulus of a peak of
+    this variance counts; and the steps.
+    """
     end = np.arccos(np.maximum(1.0 - _FAINT / np.maximum(variance, 1.0), -1.0))
     step = end / _ANGLES
     return step[:, np.newaxis] * (np.arange(_ANGLES) + 0.5), step / np.pi
 
 
 def _factor(taken: FloatArray, left: FloatArray, angle: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Logarithm of the modulus, and angle, of ``left + taken exp(i angle)``, for chances that sum to 1."""
+    """Logarithm of the modulus, and angle, of ``left + taken exp(i angle)``, for chances that sum
+    to 1.
+    """
     taken, left = taken[:, np.newaxis], left[:, np.newaxis]
     square = np.sin(angle / 2.0) ** 2
     return 0.5 * np.log1p(-4.0 * taken * left * square), np.arctan2(taken * np.sin(angle), 1.0 - 2.0 * taken * square)

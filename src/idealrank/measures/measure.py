@@ -431,7 +431,9 @@ class Measure:
         return self.name + (f"({','.join(options)})" if options else "") + cut
 
     def _trec(self, plain: str, cut: str, *, options: bool) -> str:
-        """trec_eval's name with or without a cutoff, or this measure's text when it has options trec_eval lacks."""
+        """trec_eval's name with or without a cutoff, or this measure's text when it has options
+        trec_eval lacks.
+        """
         if options or self.judged_only or isinstance(self.cutoff, RelativeCutoff):
             return str(self)
         return plain if self.cutoff is None else f"{cut}_{self.cutoff}"
@@ -446,18 +448,7 @@ def _option_text(value: object) -> str:
 
 
 def truth_option(name: str, value: object) -> bool | None:
-    """True, or None for what is unset; ``judged_only=False`` is the same as not saying it.
-
-    Raises
-    ------
-    OptionError
-        It is neither true nor false.
-
-    Examples
-    --------
-    >>> truth_option("relative", "True"), truth_option("relative", False)
-    (True, None)
-    """
+    """True, or None for what is unset; ``judged_only=False`` is the same as not saying it."""
     words = {"true": True, "1": True, "false": None, "0": None}
     if value is None or isinstance(value, (bool, np.bool_)):
         return True if value else None
@@ -467,18 +458,7 @@ def truth_option(name: str, value: object) -> bool | None:
 
 
 def number_option(name: str, value: object, low: float = -math.inf, high: float = math.inf) -> float:
-    """A number given as an option, or as its text; the bounds are allowed.
-
-    Raises
-    ------
-    OptionError
-        It is no number, or lies outside the bounds.
-
-    Examples
-    --------
-    >>> number_option("p", "0.8", 0, 1)
-    0.8
-    """
+    """A number given as an option, or as its text; the bounds are allowed."""
     try:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -509,22 +489,7 @@ class OftenUndefined(Measure):
 
 
 def fill_undefined(values: FloatArray, defined: BoolArray, policy: NoRelevant) -> PerQuery:
-    """Give queries without relevant documents the value of the policy.
-
-    Parameters
-    ----------
-    values : float64 array, shape (n_queries,)
-        Meaningful where `defined`.
-    defined : bool array, shape (n_queries,)
-        Which are.
-    policy : {"zero", "one", "nan", "left-out", "quotient"}
-        See `Rules`; ``quotient`` gives 0 here.
-
-    Examples
-    --------
-    >>> fill_undefined(np.array([0.5, 0.0]), np.array([True, False]), "one").values
-    array([0.5, 1. ])
-    """
+    """Give queries without relevant documents the value of the policy."""
     if defined.all():
         return PerQuery(values)
     fill = {"zero": 0.0, "quotient": 0.0, "one": 1.0, "nan": np.nan, "left-out": np.nan}[policy]
@@ -532,7 +497,9 @@ def fill_undefined(values: FloatArray, defined: BoolArray, policy: NoRelevant) -
 
 
 def _of_each(name: str, found: Any, n: int) -> PerQuery:
-    """Return the result of a measure, which may be of the user's own; refuse anything but one number for each query."""
+    """Return the result of a measure, which may be of the user's own; refuse anything but one
+    number for each query.
+    """
     expected = f"expected PerQuery with a float64 array of shape ({n},), one value for each query"
     if not isinstance(found, PerQuery):
         raise OptionError(f"measure {name}: compute gave {type(found).__name__}, {expected}")

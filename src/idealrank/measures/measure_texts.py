@@ -9,24 +9,12 @@ from idealrank.errors import OptionError
 
 
 def number_text(value: float) -> str:
-    """Shortest text of a number that reads back as the same number.
-
-    Examples
-    --------
-    >>> number_text(2.0), number_text(0.1)
-    ('2', '0.1')
-    """
+    """Shortest text of a number that reads back as the same number."""
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e16 else repr(float(value))
 
 
 def split_outside_brackets(text: str) -> list[str]:
-    """Split at commas that stand in no bracket.
-
-    Examples
-    --------
-    >>> split_outside_brackets("AP,nDCG(gain={0:0,1:2})")
-    ['AP', 'nDCG(gain={0:0,1:2})']
-    """
+    """Split at commas that stand in no bracket."""
     parts, depth, begin = [], 0, 0
     for place, letter in enumerate(text):
         depth += (letter in "([{") - (letter in ")]}")
@@ -37,23 +25,13 @@ def split_outside_brackets(text: str) -> list[str]:
 
 
 def function_text(function: Callable[..., Any]) -> str:
-    """Return the text of a user's function.
-
-    Examples
-    --------
-    >>> function_text(lambda grades: grades)
-    'custom:lambda'
-    """
+    """Return the text of a user's function."""
     return f"custom:{getattr(function, '__name__', type(function).__name__).strip('<>')}"
 
 
 def function_digest(function: Callable[..., Any]) -> str:
-    """Hexadecimal digits that tell functions apart which have one name: a hash of what they do, as far as it can be seen.
-
-    Examples
-    --------
-    >>> function_digest(lambda grades: grades) == function_digest(lambda grades: 2 * grades)
-    False
+    """Hexadecimal digits that tell functions apart which have one name: a hash of what they do, as
+    far as it can be seen.
     """
     code = getattr(function, "__code__", None)
     held = [repr(cell.cell_contents) for cell in getattr(function, "__closure__", None) or ()]
@@ -68,13 +46,7 @@ def _seen(code: CodeType) -> tuple[Any, ...]:
 
 
 def name_taken(name: str, listed: str) -> OptionError:
-    """The error for a measure of the user's that has the name of a listed one.
-
-    Examples
-    --------
-    >>> print(name_taken("p", "P"))
-    measure 'p': found the name of the listed measure P, expected a name of its own; give name=
-    """
+    """The error for a measure of the user's that has the name of a listed one."""
     return OptionError(
         f"measure {name!r}: found the name of the listed measure {listed}, expected a name of its own",
         hint="give name=", command_hint="give it another name",

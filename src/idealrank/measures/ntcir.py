@@ -36,20 +36,15 @@ _ROWS = 16384
 
 
 def gains_of(gain: Gain, grades: FloatArray) -> FloatArray:
-    """Gains of grades, none below 0.
-
-    Examples
-    --------
-    >>> from idealrank.measures.gains import make_gain
-    >>> gains_of(make_gain("linear"), np.array([2.0, -1.0]))
-    array([2., 0.])
-    """
+    """Gains of grades, none below 0."""
     return np.maximum(gain(grades), 0.0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class IdealGain:
-    """Gain of the ideal ranking of all relevant documents down to any rank, times beta, plus the rank: the ratio's denominator."""
+    """Gain of the ideal ranking of all relevant documents down to any rank, times beta, plus the
+    rank: the ratio's denominator.
+    """
 
     sums: FloatArray
     first: IntArray
@@ -72,19 +67,16 @@ class IdealGain:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MetDocuments:
-    """Relevant documents returned, in the order in which they are met, with the blended ratio at each.
-
-    Attributes
-    ----------
-    query, rank, number : int64 array, shape (n,)
-        Query code, rank, and which relevant document of its query it is.
-    grade, ratio : float64 array, shape (n,)
-        Its grade, and the blended ratio at its rank.
+    """Relevant documents returned, in the order in which they are met, with the blended ratio at
+    each.
     """
 
+    # query, rank, number: shape (n,): query code, rank, and which relevant document of its query it
+    # is
     query: IntArray
     rank: IntArray
     number: IntArray
+    # grade, ratio: shape (n,): its grade, and the blended ratio at its rank
     grade: FloatArray
     ratio: FloatArray
 
@@ -104,29 +96,22 @@ class MetDocuments:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tied:
-    """Groups of tied documents with relevant ones among them; an untied document is a group of its own.
-
-    Attributes
-    ----------
-    query, above, size, relevant, seen : int64 array, shape (n_groups,)
-        Query code, ranks above the group, documents in it, relevant ones in it, relevant ones before it.
-    gain, gain_seen : float64 array, shape (n_groups,)
-        Gain of its relevant documents, and of those before it.
-    gains : float64 array, shape (n_hits,)
-        Gain of each relevant document.
-    starts : int64 array, shape (n_groups,)
-        Where the relevant documents of each group begin.
+    """Groups of tied documents with relevant ones among them; an untied document is a group of its
+    own.
     """
 
+    # query, above, size, relevant, seen: shape (n_groups,): query code, ranks above the group,
+    # documents in it, relevant ones in it, relevant ones before it
     query: IntArray
     above: IntArray
     size: IntArray
     relevant: IntArray
     seen: IntArray
+    # gain, gain_seen: shape (n_groups,): gain of its relevant documents, and of those before it
     gain: FloatArray
     gain_seen: FloatArray
-    gains: FloatArray
-    starts: IntArray
+    gains: FloatArray  # shape (n_hits,): gain of each relevant document
+    starts: IntArray  # shape (n_groups,): where the relevant documents of each group begin
 
     @classmethod
     def of(cls, hits: Hits, first: IntArray, last: IntArray, gain: Gain) -> "Tied":
@@ -148,10 +133,8 @@ class Tied:
         )
 
     def weighed(self, judged: Judged, weight: FloatArray, limit: IntArray, ideal: IdealGain) -> FloatArray:
-        """Mean over all orders of the sum of weight x blended ratio of the relevant documents down to a limit.
-
-        At place p of n, with sums over the group: one document has weight S / n, it counts itself (S + beta SG) / n, and each of
-        the p - 1 before it is any other one, (S (R - 1) + beta (S G - SG)) / (n (n - 1)).
+        """Mean over all orders of the sum of weight x blended ratio of the relevant documents down
+        to a limit.
         """
         if not self.starts.size:
             return np.zeros(judged.n_queries)
@@ -164,10 +147,8 @@ class Tied:
         return judged.sum_by_query(query, (fixed[group] + slope[group] * (place - 1)) / ideal.denominator(query, rank))
 
     def decaying(self, judged: Judged, gamma: float, ideal: IdealGain) -> FloatArray:
-        """Mean over all orders of the sum of gamma^(number - 1) x blended ratio, number = which relevant document of the query it is.
-
-        With X the relevant ones among p - 1 of the other n - 1 documents, each place needs the means of gamma^X and of X gamma^X;
-        the latter is (p - 1) (R - 1) / (n - 1) gamma times the mean of gamma^X' among p - 2 of n - 2.
+        """Mean over all orders of the sum of gamma^(number - 1) x blended ratio, number = which
+        relevant document of the query it is.
         """
         beta, n, relevant = ideal.beta, self.size, self.relevant
         group, place = spread(n)
@@ -187,7 +168,8 @@ class Tied:
     def first_met(self, judged: Judged, ideal: IdealGain) -> FloatArray:
         """Mean over all orders of the blended ratio at the first relevant document.
 
-        Of r among n it stands at place p with probability p_1 = r/n and p_(j+1) = p_j (n - j - r + 1) / (n - j).
+        Of r among n it stands at place p with probability p_1 = r/n and p_(j+1) = p_j (n - j - r +
+        1) / (n - j).
         """
         leading = np.flatnonzero(self.seen == 0)
         n, r = self.size[leading], self.relevant[leading]
@@ -246,14 +228,8 @@ class BlendedMeasure(NeedsRelevant):
 def q_of_rows(
     grades: FloatArray, ideal: FloatArray, gain: Gain, threshold: float, beta: float, cutoff: int | None
 ) -> tuple[FloatArray, IntArray]:
-    """Sum of the blended ratios of each row, one rank after the other, and its number of relevant documents.
-
-    Parameters
-    ----------
-    grades, ideal : float64 array, shape (n_queries, width)
-        Grades by rank, and the same sorted falling.
-    gain, threshold, beta, cutoff
-        As the measure has them.
+    """Sum of the blended ratios of each row, one rank after the other, and its number of relevant
+    documents.
 
     Examples
     --------
@@ -285,7 +261,9 @@ def _gains_where(gain: Gain, grades: FloatArray, threshold: float) -> FloatArray
 
 @lru_cache(maxsize=4096)
 def _decay(documents: int, relevant: int, gamma: float) -> tuple[FloatArray, FloatArray]:
-    """Means of gamma^X and of X gamma^X at each place, X = relevant ones before it among the others, given a relevant one there."""
+    """Means of gamma^X and of X gamma^X at each place, X = relevant ones before it among the
+    others, given a relevant one there.
+    """
     places = np.arange(documents)
     plain = _mean_powers(documents - 1, relevant - 1, gamma)
     counted = np.zeros(documents)
@@ -296,7 +274,8 @@ def _decay(documents: int, relevant: int, gamma: float) -> tuple[FloatArray, Flo
 
 
 def _mean_powers(documents: int, relevant: int, gamma: float) -> FloatArray:
-    """Mean of gamma^(relevant among the first j) over the orders of some documents, for j from 0 to all of them.
+    """Mean of gamma^(relevant among the first j) over the orders of some documents, for j from 0 to
+    all of them.
 
     Adding a relevant one to s documents makes m_j = ((s + 1 - j) m_j + j gamma m_(j-1)) / (s + 1).
     """

@@ -40,15 +40,8 @@ class OfGrades(OftenUndefined):
 
 
 def order_of_judged(judged: Judged) -> tuple[Hits, IntArray]:
-    """Judged documents returned, and their places: equal where scores tie and the expected value is asked for.
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.lists import Lists, judge_lists
-    >>> hits, place = order_of_judged(judge_lists(Lists.from_arrays([1, 0, 2], [0.5, 0.5, 0.1]), Alignment()))
-    >>> place.tolist()
-    [1, 1, 3]
+    """Judged documents returned, and their places: equal where scores tie and the expected value is
+    asked for.
     """
     closed = judged.condensed()
     hits = closed.hits
@@ -165,12 +158,16 @@ class Accuracy(NeedsRelevant):
 
 
 def _share_right(wrong: FloatArray, relevant: IntArray, others: IntArray) -> FloatArray:
-    """Share of pairs in the right order; 1 where nothing but relevant documents is there, 0 where none is."""
+    """Share of pairs in the right order; 1 where nothing but relevant documents is there, 0 where
+    none is.
+    """
     return np.where(relevant > 0, 1.0 - wrong / np.maximum(relevant * others, 1), 0.0)
 
 
 def _across_cutoff(values: FloatArray, wrong: FloatArray, hits: Hits, first: IntArray, last: IntArray, limit: IntArray) -> None:
-    """Fill in the mean over tie orders of queries whose cutoff falls inside a tie with relevant members."""
+    """Fill in the mean over tie orders of queries whose cutoff falls inside a tie with relevant
+    members.
+    """
     starts, relevant, before = tie_groups(hits, first)
     across = (first[starts] <= limit[starts]) & (last[starts] > limit[starts])
     for start, r, b in zip(starts[across].tolist(), relevant[across].tolist(), before[across].tolist(), strict=True):

@@ -70,35 +70,13 @@ class PairMeasure(Measure):
 
 
 def defined_values(values: FloatArray, defined: BoolArray) -> PerQuery:
-    """Values where they are defined; the rest do not count.
-
-    Examples
-    --------
-    >>> defined_values(np.array([0.5, 0.0]), np.array([True, False])).values
-    array([0.5, nan])
-    """
+    """Values where they are defined; the rest do not count."""
     return PerQuery(values) if defined.all() else PerQuery(np.where(defined, values, np.nan), defined)
 
 
 def top(side: Side, ties: str, limit: IntArray) -> IntArray:
-    """Documents in the first ranks of each list, up to the limit: more than it where a shared rank goes beyond.
-
-    Parameters
-    ----------
-    side : Side
-        One of the runs.
-    ties : str
-        The policy.
-    limit : int64 array, shape (n_queries,)
-        Cutoff, or None for the whole list.
-
-    Examples
-    --------
-    >>> from idealrank.data.run_pairs import join
-    >>> from idealrank.data.run import Run
-    >>> pairs = join(Run({"q": {"a": 2.0, "b": 1.0, "c": 1.0}}), Run({"q": ["a"]}))
-    >>> top(pairs.a, "shared", np.array([2]))
-    array([3])
+    """Documents in the first ranks of each list, up to the limit: more than it where a shared rank
+    goes beyond.
     """
     reached = np.minimum(limit, side.lengths)
     if ties != "shared" or side.group_last is None:
@@ -109,15 +87,7 @@ def top(side: Side, ties: str, limit: IntArray) -> IntArray:
 
 
 def shared_documents(pairs: RunPairs, limit: IntArray) -> FloatArray:
-    """(Expected) number of documents in the first ranks of both lists, shape (n_queries,).
-
-    Examples
-    --------
-    >>> from idealrank.data.run_pairs import join
-    >>> from idealrank.data.run import Run
-    >>> shared_documents(join(Run({"q": ["a", "b", "c"]}), Run({"q": ["c", "a"]})), np.array([2]))
-    array([1.])
-    """
+    """(Expected) number of documents in the first ranks of both lists, shape (n_queries,)."""
     limit = limit[pairs.query]
     if pairs.ties == "expected":
         inside = _chance(pairs.a, limit) * _chance(pairs.b, limit)

@@ -92,30 +92,8 @@ class RBO(PairMeasure):
 
 
 class Depths:
-    """Every depth of every query: how many documents the two lists have in common down to it, and how many each has.
-
-    Parameters
-    ----------
-    pairs : RunPairs
-        The two runs.
-    depth : int64 array, shape (n_queries,)
-        How deep to look, at most the length of the longer list.
-
-    Attributes
-    ----------
-    query, depth : int64 array, shape (n_slots,)
-        The slots.
-    common : float64 array, shape (n_slots,)
-        (Expected) documents in the first ranks of both.
-    sizes : float64 array, shape (n_slots,)
-        Documents in the first ranks of either list, summed; a list that has ended is thought to go on with others.
-
-    Examples
-    --------
-    >>> from idealrank.data.run_pairs import join
-    >>> from idealrank.data.run import Run
-    >>> Depths(join(Run({"q": ["a", "b", "c"]}), Run({"q": ["b", "a"]})), np.array([3])).common
-    array([0., 2., 2.])
+    """Every depth of every query: how many documents the two lists have in common down to it, and
+    how many each has.
     """
 
     def __init__(self, pairs: RunPairs, depth: IntArray) -> None:
@@ -131,7 +109,9 @@ class Depths:
         return self._documents_from(np.maximum(self._pairs.a.first, self._pairs.b.first)).astype(np.float64)
 
     def _documents_from(self, first: IntArray, beyond: IntArray | None = None) -> IntArray:
-        """At each depth, the common documents that count from depth `first` on, and before depth `beyond`."""
+        """At each depth, the common documents that count from depth `first` on, and before depth
+        `beyond`.
+        """
         change = self._steps(first)
         if beyond is not None:
             change -= self._steps(np.maximum(first, beyond))
@@ -145,10 +125,8 @@ class Depths:
         return np.bincount((self._start[query] + depth - 1)[inside], minlength=self.query.size)
 
     def _expected(self) -> FloatArray:
-        """Down to depth d a tied document stands with the share of its group's ranks that are at most d.
-
-        Of each list only one tie group straddles depth d, so four counts suffice: of common documents that stand there for sure in
-        both, in one of them while the other's group straddles, and in the straddling group of both.
+        """Down to depth d a tied document stands with the share of its group's ranks that are at
+        most d.
         """
         a, b = self._pairs.a, self._pairs.b
         chance_a, chance_b = self._straddling(a), self._straddling(b)
@@ -191,7 +169,9 @@ class Depths:
         return found
 
     def extrapolated(self, p: float) -> FloatArray:
-        """RBO_ext, equation 32, as a mean over weights that are summed alike: equal lists have exactly 1."""
+        """RBO_ext, equation 32, as a mean over weights that are summed alike: equal lists have
+        exactly 1.
+        """
         short = self._short[self.query]
         at_short = (self._start + self._short - 1)[self.query]
         seen = (2 * self.common / self.sizes)[at_short]
@@ -209,11 +189,7 @@ class Depths:
         return self._weighted(2 * self.common / self.sizes, p) + beyond
 
     def residual(self, p: float) -> FloatArray:
-        """RBO_res: all that follows is common as early as it can be.
-
-        Below the end of the shorter list each of its ranks may hold a document that the longer list has had; below both ends two
-        may be added a rank, until at depth f = s + l - X_l all are common.
-        """
+        """RBO_res: all that follows is common as early as it can be."""
         short, long = self._short, self._end
         at_end = self.common[self._start + long - 1]
         full = np.rint(short + long - at_end).astype(np.int64)
@@ -232,7 +208,9 @@ def _power_sums(p: float, above: IntArray, to: IntArray) -> FloatArray:
 
 
 def _tail_sums(p: float, size: int) -> FloatArray:
-    """``sum over d > n of p^d / d`` for n = 0 .. size, summed from the far end so that small tails keep their digits."""
+    """``sum over d > n of p^d / d`` for n = 0 .. size, summed from the far end so that small tails
+    keep their digits.
+    """
     ranks = np.arange(1, size + 1, dtype=np.float64)
     terms = np.power(p, ranks) / ranks
     # Where the last term still counts, what follows it is what the logarithm leaves.

@@ -28,7 +28,9 @@ _BLOCK = 1 << 16
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Common:
-    """The common documents of some queries: query code, and rank in either list, shape (n,) each; how many queries; the tie policy."""
+    """The common documents of some queries: query code, and rank in either list, shape (n,) each;
+    how many queries; the tie policy.
+    """
 
     query: IntArray
     first_a: IntArray

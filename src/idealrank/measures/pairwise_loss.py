@@ -25,13 +25,7 @@ PIECE = 1 << 18
 
 
 def stretches(lists: Lists) -> Iterator[Lists]:
-    """The lists in stretches: one list alone, or several that make a piece together.
-
-    Examples
-    --------
-    >>> [part.n_queries for part in stretches(Lists.from_arrays([1, 0, 1], [3, 2, 1], group=[1, 2]))]
-    [2]
-    """
+    """The lists in stretches: one list alone, or several that make a piece together."""
     if lists.n_queries == 1 and lists.order is None:
         yield lists
         return
@@ -45,26 +39,12 @@ def stretches(lists: Lists) -> Iterator[Lists]:
 
 @dataclass(frozen=True, eq=False)
 class ListOrder:
-    """Items from the lowest score to the highest, list after list, and where scores tie.
+    """Items from the lowest score to the highest, list after list, and where scores tie."""
 
-    Attributes
-    ----------
-    order : int64 array, shape (n,)
-        The item at each place.
-    offsets : int64 array, shape (n_lists + 1,)
-        Where each list begins and ends.
-    ties : int64 array, shape (n_groups + 1,), or None
-        Where each group of equal scores begins, single items among them, and n; None where no score occurs twice in a list.
-
-    Examples
-    --------
-    >>> order = ListOrder.of(np.array([0.5, 0.9, 0.5]), np.array([0, 3]))
-    >>> order.ties, order.below(0, 3, "expected")
-    (array([0, 2, 3]), array([1, 1, 4]))
-    """
-
-    order: IntArray
-    offsets: IntArray
+    order: IntArray  # shape (n,): the item at each place
+    offsets: IntArray  # shape (n_lists + 1,): where each list begins and ends
+    # shape (n_groups + 1,): where each group of equal scores begins, single items among them, and
+    # n; None where no score occurs twice in a list
     ties: IntArray | None
 
     @classmethod
@@ -85,10 +65,8 @@ class ListOrder:
         return _owners(self.offsets, begin, end)
 
     def below(self, begin: int, end: int, ties: TieOrder) -> IntArray:
-        """Twice the number of documents of its list below each place from `begin` to before `end`.
-
-        Under ``expected`` a tied document counts half; under ``best`` a tie group stands in rising order of what `tied_in_order`
-        sorted, under ``worst`` in falling order.
+        """Twice the number of documents of its list below each place from `begin` to before
+        `end`.
         """
         place = np.arange(begin, end)
         if self.ties is not None and ties != "best":
@@ -102,13 +80,7 @@ class ListOrder:
         return doubled
 
     def tied_in_order(self, values: AnyArray) -> AnyArray:
-        """Values by place, in rising order within each tie group.
-
-        Examples
-        --------
-        >>> ListOrder.of(np.array([0.5, 0.5, 0.9]), np.array([0, 3])).tied_in_order(np.array([3, 1, 2]))
-        array([1, 3, 2])
-        """
+        """Values by place, in rising order within each tie group."""
         if self.ties is None:
             return values
         sizes = np.diff(self.ties)
@@ -122,7 +94,8 @@ class ListOrder:
 def _in_groups(values: AnyArray, sizes: IntArray) -> AnyArray:
     """Values sorted within groups of these sizes.
 
-    The group and the place among all values make one whole number: NumPy sorts numbers many times faster than it sorts places.
+    The group and the place among all values make one whole number: NumPy sorts numbers many times
+    faster than it sorts places.
     """
     key = np.repeat(np.arange(sizes.size), sizes)
     if values.dtype.kind == "u":  # short codes, which are their own places
@@ -140,24 +113,12 @@ def _in_groups(values: AnyArray, sizes: IntArray) -> AnyArray:
 
 
 def in_rising_order(values: AnyArray, offsets: IntArray) -> AnyArray:
-    """Values sorted within each list.
-
-    Examples
-    --------
-    >>> in_rising_order(np.array([3, 1, 2, 0]), np.array([0, 2, 4]))
-    array([1, 3, 0, 2])
-    """
+    """Values sorted within each list."""
     return np.sort(values) if offsets.size <= 2 else values[ascending(values, offsets)]
 
 
 def ascending(values: AnyArray, offsets: IntArray) -> IntArray:
-    """The order that sorts every list, equal values in any order.
-
-    Examples
-    --------
-    >>> ascending(np.array([3, 1, 2, 0]), np.array([0, 2, 4]))
-    array([1, 0, 3, 2])
-    """
+    """The order that sorts every list, equal values in any order."""
     order = np.argsort(values)
     if offsets.size <= 2:
         return order
@@ -182,17 +143,11 @@ _CELLS = 50_000_000
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PairSums:
-    """Exact sums of each list, shape (n_lists,).
+    """Exact sums of each list, shape (n_lists,)."""
 
-    Attributes
-    ----------
-    length : int64 array
-        n.
-    dcg, ideal, worst : Dyadic
-        Sum of grade x (n - rank): of the list as ranked, of the best order, of the worst. ``ideal - dcg`` is the pairwise loss.
-    """
-
-    length: IntArray
+    length: IntArray  # n
+    # dcg, ideal, worst: Sum of grade x (n - rank): of the list as ranked, of the best order, of the
+    # worst
     dcg: Dyadic
     ideal: Dyadic
     worst: Dyadic
@@ -204,13 +159,7 @@ class PairSums:
 
     @classmethod
     def of(cls, lists: Lists, ties: TieOrder) -> "PairSums":
-        """Of every list, grades as they are.
-
-        Examples
-        --------
-        >>> PairSums.of(Lists.from_arrays([0, 2, 1], [3, 2, 1]), "expected").loss.rounded()
-        array([3.])
-        """
+        """Of every list, grades as they are."""
         coded = _whole(lists.labels)
         parts = [_sums(part, coded, ties) for part in stretches(lists)]
         dcg, ideal, total = (joined([part[column] for part in parts]) for column in range(3))
@@ -231,34 +180,18 @@ class PairSums:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GradeTable:
-    """Counts by list and grade.
+    """Counts by list and grade."""
 
-    Attributes
-    ----------
-    grades : float64 array, shape (n_grades,)
-        The different labels of all lists, rising.
-    number : int64 array, shape (n_lists, n_grades)
-        Items with each grade.
-    below : int64 array, shape (n_lists, n_grades)
-        Twice the number of documents ranked below those items, summed.
-    whole : int64 array, shape (n_grades,), or None
-        The grades, where they are whole numbers of moderate size.
-    """
-
-    grades: FloatArray
-    number: IntArray
+    grades: FloatArray  # shape (n_grades,): the different labels of all lists, rising
+    number: IntArray  # shape (n_lists, n_grades): items with each grade
+    # shape (n_lists, n_grades): twice the number of documents ranked below those items, summed
     below: IntArray
+    # shape (n_grades,): the grades, where they are whole numbers of moderate size
     whole: IntArray | None = None
 
     @classmethod
     def of(cls, lists: Lists, ties: TieOrder) -> "GradeTable":
-        """Of every list.
-
-        Examples
-        --------
-        >>> GradeTable.of(Lists.from_arrays([0, 2, 2], [3, 2, 1]), "expected").below
-        array([[4, 2]])
-        """
+        """Of every list."""
         coded = _whole(lists.labels)
         if coded is not None and lists.n_queries * coded.size <= _CELLS:
             number, below = _tables(((part, coded.codes(part.labels)) for part in stretches(lists)), coded.size, ties)
@@ -306,7 +239,9 @@ def _sums(part: Lists, coded: "_Whole | None", ties: TieOrder) -> tuple[Dyadic, 
 
 
 def _pieces(offsets: IntArray) -> Iterator[tuple[int, int, IntArray]]:
-    """Items to take at once, and where lists begin among them: a long list in pieces, or several lists whole."""
+    """Items to take at once, and where lists begin among them: a long list in pieces, or several
+    lists whole.
+    """
     if offsets.size > 2:
         yield 0, int(offsets[-1]), offsets[:-1]
         return
@@ -322,9 +257,8 @@ def _scattered(sums: Dyadic, filled: IntArray, part: Lists) -> Dyadic:
 
 
 def _table(codes: AnyArray, size: int, part: Lists, ties: TieOrder) -> tuple[IntArray, IntArray]:
-    """Items of each list and code, and twice the documents below them, shape (n_lists, size) each.
-
-    Sums of a piece are whole and below 2**53, so that float64, in which `bincount` adds, holds them.
+    """Items of each list and code, and twice the documents below them, shape (n_lists, size)
+    each.
     """
     ranked = ListOrder.of(part.scores, part.offsets)
     ordered = None if ties == "expected" else ranked.tied_in_order(codes[ranked.order])
@@ -374,7 +308,9 @@ def _wide(labels: AnyArray) -> type[np.int64] | type[np.float64]:
 
 
 def _whole(labels: AnyArray) -> _Whole | None:
-    """Return labels as whole numbers for counting; None if they are not whole, or have too many values."""
+    """Return labels as whole numbers for counting; None if they are not whole, or have too many
+    values.
+    """
     if labels.size == 0:
         return None
     least, most = labels.min(), labels.max()

@@ -67,18 +67,7 @@ def parse_measure(text: MeasureLike) -> Measure:
 
 
 def parse_pair_measure(text: MeasureLike) -> Measure:
-    """The measure of two runs of a text, also where a measure of one run has the same name.
-
-    Raises
-    ------
-    OptionError
-        The measure or an option is unknown, or it is a measure of one run and its judgments.
-
-    Examples
-    --------
-    >>> str(parse_pair_measure("RBO(p=0.9)")), str(parse_pair_measure("tau_ap@10"))
-    ('RBO(p=0.9)', 'tauAP@10')
-    """
+    """The measure of two runs of a text, also where a measure of one run has the same name."""
     measure = _parsed(text, _TWO_RUNS, _ONE_RUN)
     if measure.kind != "pair of runs":
         raise OptionError(
@@ -91,18 +80,7 @@ def parse_pair_measure(text: MeasureLike) -> Measure:
 
 
 def parse_run_measure(text: MeasureLike) -> Measure:
-    """The measure of one run and its judgments of a text.
-
-    Raises
-    ------
-    OptionError
-        The measure or an option is unknown, or it is a measure of two runs; the message says where that is computed.
-
-    Examples
-    --------
-    >>> str(parse_run_measure("map_cut_10"))
-    'AP@10'
-    """
+    """The measure of one run and its judgments of a text."""
     measure = parse_measure(text)
     if measure.kind == "pair of runs":
         raise OptionError(
@@ -142,7 +120,9 @@ def _parsed(text: MeasureLike, *tables: _Names) -> Measure:
 
 
 def _refuse_name(measure: Measure, listed: Mapping[str, type[Measure]]) -> None:
-    """Refuse a class of the user's without a name, or with that of a listed measure, for which sentences and stores would take it."""
+    """Refuse a class of the user's without a name, or with that of a listed measure, for which
+    sentences and stores would take it.
+    """
     cls = type(measure)
     if cls.__module__.startswith("idealrank.measures.") or cls in _OWN_NAMES:
         return
@@ -157,7 +137,9 @@ def _refuse_name(measure: Measure, listed: Mapping[str, type[Measure]]) -> None:
 
 
 def _plainer(text: str) -> str:
-    """Spellings that differ in signs alone: ``ndcg_at_10``, ``nDCG @ 10``, ``MRR10``, ``R-Prec``; and ranx's ``rbp.95``, a persistence."""
+    """Spellings that differ in signs alone: ``ndcg_at_10``, ``nDCG @ 10``, ``MRR10``, ``R-Prec``;
+    and ranx's ``rbp.95``, a persistence.
+    """
     if persistence := re.fullmatch(r"rbp[.@](0?\.?)(\d\d)", text):
         raise OptionError(
             f"{shown(text)}: found a persistence where a cutoff would stand, expected it as an option: RBP(p=0.{persistence[2]})"
@@ -169,7 +151,9 @@ def _plainer(text: str) -> str:
 
 
 def _numbered(text: str, name: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Options, with what trec_eval's numbers after the name mean; that is a cutoff unless said otherwise."""
+    """Options, with what trec_eval's numbers after the name mean; that is a cutoff unless said
+    otherwise.
+    """
     named = AFTER_UNDERSCORE.get(name.lower())
     if _AFTER_AT not in options:
         if name.lower() in NUMBERED:
@@ -297,7 +281,9 @@ def _instead_of_hits(name: str, text: str) -> str:
 
 
 def _completed(near: str, rest: str, names: _Names) -> str:
-    """The near name with the cutoff and options that were typed, where the measure takes them; the name alone otherwise."""
+    """The near name with the cutoff and options that were typed, where the measure takes them; the
+    name alone otherwise.
+    """
     if _match(near + rest) is None:
         return near
     try:
@@ -307,24 +293,12 @@ def _completed(near: str, rest: str, names: _Names) -> str:
 
 
 def parse_measures(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Measure, ...]:
-    """Several measures of one run, each once, in the order given.
-
-    Examples
-    --------
-    >>> [str(measure) for measure in parse_measures(["nDCG@10", "ndcg_cut_10", "AP"])]
-    ['nDCG@10', 'AP']
-    """
+    """Several measures of one run, each once, in the order given."""
     return _each_once(measures, parse_run_measure)
 
 
 def parse_pair_measures(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Measure, ...]:
-    """Several measures of two runs, each once, in the order given.
-
-    Examples
-    --------
-    >>> [str(measure) for measure in parse_pair_measures(["tau", "kendall", "RBO"])]
-    ['tau', 'RBO']
-    """
+    """Several measures of two runs, each once, in the order given."""
     return _each_once(measures, parse_pair_measure)
 
 
@@ -351,16 +325,5 @@ _BY_TABLE = {"preferences": ("prefs_simp", "prefs_pair", "prefs_avgjg"), "assess
 
 
 def default_measures(tables: Collection[str] = ()) -> tuple[str, ...]:
-    """Texts of the measures for judgments of this kind.
-
-    Parameters
-    ----------
-    tables : collection of str
-        What the judgments are, in the words of `Measure.needs`; nothing for plain grades.
-
-    Examples
-    --------
-    >>> default_measures()[0], default_measures(["assessors"])
-    ('nDCG@10', ('AP_avgjg', 'P_avgjg@10'))
-    """
+    """Texts of the measures for judgments of this kind."""
     return next((_BY_TABLE[table] for table in tables if table in _BY_TABLE), DEFAULT_MEASURES)

@@ -153,7 +153,9 @@ class Success(NeedsRelevant):
 
 
 def _chance_of_any(size: IntArray, relevant: IntArray, taken: IntArray) -> FloatArray:
-    """Chance that one of r relevant is among m taken of n: ``1 - C(n-r, m) / C(n, m)``; equal shapes are worked out once."""
+    """Chance that one of r relevant is among m taken of n: ``1 - C(n-r, m) / C(n, m)``; equal
+    shapes are worked out once.
+    """
     chances = (taken > 0).astype(np.float64)
     open_ones = np.flatnonzero((taken > 0) & (taken < size))
     if open_ones.size:
@@ -163,7 +165,9 @@ def _chance_of_any(size: IntArray, relevant: IntArray, taken: IntArray) -> Float
 
 
 def _chance_of_none(size: int, relevant: int, taken: int) -> float:
-    """``C(n-r, m) / C(n, m)``: the same with r and m changed about, so the product runs over the fewer of them."""
+    """``C(n-r, m) / C(n, m)``: the same with r and m changed about, so the product runs over the
+    fewer of them.
+    """
     drawn = np.arange(min(relevant, taken))
     factors: list[float] = ((size - max(relevant, taken) - drawn) / (size - drawn)).tolist()
     return math.prod(factors)
@@ -398,6 +402,8 @@ def _interpolated(measure: NeedsRelevant, judged: Judged, levels: Sequence[float
 
 
 def _whole(points: FloatArray, how: RecallPoints | None) -> IntArray:
-    """Recall points as numbers of documents: to the nearest, halves up, or the whole part of 0.9 more."""
+    """Recall points as numbers of documents: to the nearest, halves up, or the whole part of 0.9
+    more.
+    """
     whole = np.floor(points + 0.9) if how == "truncated" else np.floor(points) + (points - np.floor(points) >= 0.5)
     return whole.astype(np.int64)

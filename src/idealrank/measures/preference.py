@@ -23,17 +23,7 @@ Surplus: TypeAlias = Literal["printed", "cut"]
 
 
 def with_as_many_nonrelevant(preferred: Preferred, among: Among, surplus: Surplus) -> Counts:
-    """Fulfilled and possible preferences of each group with R documents of level 0.
-
-    Parameters
-    ----------
-    preferred : Preferred
-        The preferences and the ranking.
-    among : {"all", "retrieved"}
-        Which documents count.
-    surplus : {"printed", "cut"}
-        What documents of level 0 beyond R do, see `PrefsAvgJGRnonrel`.
-    """
+    """Fulfilled and possible preferences of each group with R documents of level 0."""
     groups, counts = preferred.groups, preferred.counts(among)
     relevant, returned = groups.level > 0, preferred.returned[groups.row]
 
@@ -55,9 +45,8 @@ def with_as_many_nonrelevant(preferred: Preferred, among: Among, surplus: Surplu
 
 
 def _first_nonrelevant(preferred: Preferred, wanted: FloatArray, too_many: BoolArray, among: Among) -> Counts:
-    """Of the documents of level 0: fulfilled preferences against those beyond the first R, and pairs in order among the first R.
-
-    Of r relevant and n other documents tied in any order, ``r j / (n + 1)`` relevant ones are expected above the j-th of the others.
+    """Of the documents of level 0: fulfilled preferences against those beyond the first R, and
+    pairs in order among the first R.
     """
     groups, heads = preferred.groups, preferred.heads
     returned = preferred.returned[groups.row]
@@ -432,11 +421,5 @@ class PrefsAvgJGRnonrel(PreferenceShare):
 
 
 def quotient(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """``part / whole``, 0 where there is nothing.
-
-    Examples
-    --------
-    >>> quotient(np.array([1.0, 0.0]), np.array([2.0, 0.0]))
-    array([0.5, 0. ])
-    """
+    """``part / whole``, 0 where there is nothing."""
     return np.divide(part, whole, out=np.zeros(whole.size), where=whole > 0)

@@ -84,24 +84,8 @@ RankDCG.ties = "closed form"  # type: ignore[assignment]
 
 
 def rank_dcg_values(hits: Hits, ties: Ties, n_queries: int) -> tuple[FloatArray, BoolArray]:
-    """The rankDCG of each query, and whether two of its grades differ; meaningless where they do not.
-
-    Parameters
-    ----------
-    hits : Hits
-        Documents of known grade and nothing between them, with their ties.
-    ties : str
-        What ties do; documents stand as they come unless it is ``worst``, ``expected`` or ``best``.
-    n_queries : int
-        Number of queries, those without documents included.
-
-    Examples
-    --------
-    >>> values, defined = rank_dcg_values(
-    ...     Hits(query=np.array([0, 0, 0]), rank=np.array([1, 2, 3]), grade=np.array([1.0, 9.0, 3.0])), "input", 1
-    ... )
-    >>> values, defined
-    (array([0.125]), array([ True]))
+    """The rankDCG of each query, and whether two of its grades differ; meaningless where they do
+    not.
     """
     query = hits.query
     if query.size == 0:
@@ -136,7 +120,9 @@ def _levels(query: IntArray, grade: FloatArray, starts: IntArray) -> IntArray:
 
 
 def _in_order(hits: Hits, level: IntArray, discounted: IntArray, ties: Ties) -> "IntArray | FloatArray":
-    """Levels from place to place: in the worst or the best order of tied documents, or each the mean of its tie."""
+    """Levels from place to place: in the worst or the best order of tied documents, or each the
+    mean of its tie.
+    """
     if hits.tie_first is None or ties not in ("worst", "expected", "best"):
         return level
     if ties == "expected":

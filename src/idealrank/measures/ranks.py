@@ -12,33 +12,8 @@ from idealrank.measures.discounts import Discount
 
 
 def tied_ranks(judged: Judged, hits: Hits, gains: FloatArray) -> IntArray:
-    """Ranks of the hits under the tie policies ``best`` and ``worst``; the given ranks under any other.
-
-    Inside a tie group the hits are sorted by gain, and the unjudged members, whose gain is 0, stand between gains above and below 0.
-
-    Parameters
-    ----------
-    judged : Judged
-        Its `ties` is the policy.
-    hits : Hits
-        The hits.
-    gains : float64 array, shape (n_hits,)
-        What each hit is worth to the measure.
-
-    Returns
-    -------
-    int64 array, shape (n_hits,)
-        Ranks; no longer rising inside tie groups.
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.align import align
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> judged = align(Qrels({"q": {"a": 1}}), Run({"q": {"a": 1.0, "b": 1.0}}), Alignment(ties="worst"))
-    >>> tied_ranks(judged, judged.hits, judged.hits.grade)
-    array([2])
+    """Ranks of the hits under the tie policies ``best`` and ``worst``; the given ranks under any
+    other.
     """
     if judged.ties not in ("best", "worst") or hits.tie_first is None or hits.tie_last is None:
         return hits.rank
@@ -57,21 +32,8 @@ def tied_ranks(judged: Judged, hits: Hits, gains: FloatArray) -> IntArray:
 
 
 def hit_weights(judged: Judged, hits: Hits, gains: FloatArray, discount: Discount, cutoff: Cutoff | None) -> FloatArray:
-    """Weight of each hit: the discount of its rank, 0 beyond the cutoff, its mean over tie orders where ties are expected.
-
-    A document in a tie group is equally likely at each rank of the group, so its expected weight is the mean of the group's
-    weights, those beyond the cutoff counting 0 (McSherry and Najork 2008, ECIR, section 3.1).
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.align import align
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> from idealrank.measures.discounts import make_discount
-    >>> judged = align(Qrels({"q": {"a": 1}}), Run({"q": {"a": 1.0, "b": 1.0}}), Alignment(ties="expected"))
-    >>> hit_weights(judged, judged.hits, judged.hits.grade, make_discount("reciprocal"), None)
-    array([0.75])
+    """Weight of each hit: the discount of its rank, 0 beyond the cutoff, its mean over tie orders
+    where ties are expected.
     """
     length = judged.lengths[hits.query] if discount.by_length else np.broadcast_to(np.int64(0), hits.query.shape)
     limit = limits_of(cutoff, judged.lengths, hits.query)
@@ -86,16 +48,8 @@ def hit_weights(judged: Judged, hits: Hits, gains: FloatArray, discount: Discoun
 
 
 def tie_weights(judged: Judged, members: Hits, discount: Discount, cutoff: Cutoff | None) -> FloatArray:
-    """Expected weight of each member of whole ties, one tie after the other: worked out once for each tie.
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.lists import Lists, judge_lists
-    >>> from idealrank.measures.discounts import make_discount
-    >>> judged = judge_lists(Lists.from_arrays([1, 0], [0.5, 0.5]), Alignment())
-    >>> tie_weights(judged, judged.hits, make_discount("reciprocal"), None)
-    array([0.75, 0.75])
+    """Expected weight of each member of whole ties, one tie after the other: worked out once for
+    each tie.
     """
     if members.tie_first is None or members.tie_last is None:
         return np.zeros(0)
@@ -113,14 +67,7 @@ def _mean_weights(discount: Discount, first: IntArray, last: IntArray, limit: In
 
 
 def weights_within(discount: Discount, rank: IntArray, limit: IntArray, length: IntArray) -> FloatArray:
-    """Discount of each rank, 0 beyond its limit.
-
-    Examples
-    --------
-    >>> from idealrank.measures.discounts import make_discount
-    >>> weights_within(make_discount("reciprocal"), np.array([2, 4]), np.array([3, 3]), np.array([9, 9]))
-    array([0.5, 0. ])
-    """
+    """Discount of each rank, 0 beyond its limit."""
     within = rank <= limit
     if within.all():
         return discount.at(rank, length)
@@ -128,33 +75,15 @@ def weights_within(discount: Discount, rank: IntArray, limit: IntArray, length: 
 
 
 def chance_within(judged: Judged, hits: Hits, gains: FloatArray, cutoff: Cutoff | None) -> FloatArray:
-    """Chance that each hit stands within the cutoff: 0 or 1, or between them where a tie group straddles it.
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.align import align
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> judged = align(Qrels({"q": {"a": 1}}), Run({"q": {"a": 1.0, "b": 1.0}}), Alignment(ties="expected"))
-    >>> chance_within(judged, judged.hits, judged.hits.grade, 1)
-    array([0.5])
+    """Chance that each hit stands within the cutoff: 0 or 1, or between them where a tie group
+    straddles it.
     """
     return chance_up_to(judged, hits, gains, limits_of(cutoff, judged.lengths, hits.query))
 
 
 def chance_up_to(judged: Judged, hits: Hits, gains: FloatArray, limit: IntArray) -> FloatArray:
-    """Chance that each hit stands at its limit or above; as `chance_within`, with a rank of its own for each hit.
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.align import align
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> judged = align(Qrels({"q": {"a": 1}}), Run({"q": {"a": 1.0, "b": 1.0}}), Alignment(ties="expected"))
-    >>> chance_up_to(judged, judged.hits, judged.hits.grade, np.array([1]))
-    array([0.5])
+    """Chance that each hit stands at its limit or above; as `chance_within`, with a rank of its own
+    for each hit.
     """
     rank = tied_ranks(judged, hits, gains)
     chance = (rank <= limit).astype(np.float64)
@@ -165,17 +94,8 @@ def chance_up_to(judged: Judged, hits: Hits, gains: FloatArray, limit: IntArray)
 
 
 def rising_ranks(judged: Judged, hits: Hits) -> IntArray:
-    """Ranks of relevant hits under the tie policies ``best`` and ``worst``, each query's from the top; the given ranks otherwise.
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.align import align
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> judged = align(Qrels({"q": {"a": 1, "b": 1}}), Run({"q": dict.fromkeys("abc", 1.0)}), Alignment(ties="worst"))
-    >>> rising_ranks(judged, judged.hits)
-    array([2, 3])
+    """Ranks of relevant hits under the tie policies ``best`` and ``worst``, each query's from the
+    top; the given ranks otherwise.
     """
     rank = tied_ranks(judged, hits, np.ones(hits.query.size))
     # Sorted by query already; sorting again by rank matters only where the tie policy has moved hits.
@@ -183,35 +103,18 @@ def rising_ranks(judged: Judged, hits: Hits) -> IntArray:
 
 
 def tie_groups(hits: Hits, first: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Start of each tie group among the hits, number of its hits, and hits of the query before it.
-
-    Parameters
-    ----------
-    hits : Hits
-        Some hits, in the order of their queries and ranks; one that is not tied is a group of its own.
-    first : int64 array, shape (n_hits,)
-        First rank of each hit's group.
-
-    Examples
-    --------
-    >>> column = np.array([1, 1, 3])
-    >>> tie_groups(Hits(query=np.array([0, 0, 0]), rank=np.array([1, 2, 3]), grade=np.ones(3)), column)
-    (array([0, 2]), array([2, 1]), array([0, 2]))
+    """Start of each tie group among the hits, number of its hits, and hits of the query before
+    it.
     """
     starts = starts_of(hits.query, first)
     return starts, sizes_of(starts, hits.query.size), number_within(hits.query)[starts] - 1
 
 
 def distinct_rows(*columns: IntArray) -> tuple[IntArray, IntArray]:
-    """The different rows of some columns of whole numbers from 0 on, and which of them each row is.
+    """The different rows of some columns of whole numbers from 0 on, and which of them each row
+    is.
 
     Rows are packed into one number where they fit, which sorts many times faster than rows do.
-
-    Examples
-    --------
-    >>> rows, which = distinct_rows(np.array([3, 1, 3]), np.array([0, 2, 0]))
-    >>> rows.tolist(), which.tolist()
-    ([[1, 2], [3, 0]], [1, 0, 1])
     """
     sizes = [int(column.max(initial=0)) + 1 for column in columns]
     if math.prod(sizes) >= 2**62:

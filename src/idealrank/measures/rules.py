@@ -17,12 +17,7 @@ _VARIED_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
 
 
 def checked(switch: str, value: object, kind: object) -> None:
-    """Refuse a value that its Literal type does not list; None (unset) passes.
-
-    Examples
-    --------
-    >>> checked("ideal", "returned", Ideal)
-    """
+    """Refuse a value that its Literal type does not list; None (unset) passes."""
     if value is not None:
         check_choice(switch, value, get_args(kind))
 

@@ -18,7 +18,9 @@ _LONG, _EACH = 1 << 20, 256
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Stops:
-    """Stops of users down each list: query and rank, the expected reciprocal rank there, and the share that passes."""
+    """Stops of users down each list: query and rank, the expected reciprocal rank there, and the
+    share that passes.
+    """
 
     query: IntArray
     rank: IntArray
@@ -27,28 +29,8 @@ class Stops:
 
 
 def what_is_met(judged: Judged, hits: Hits, stops: FloatArray, limit: IntArray) -> Stops:
-    """Hits that may stop a user, or where ties are averaged whole tie groups, at their first ranks.
-
-    Parameters
-    ----------
-    judged : Judged
-        Its `ties` is the policy.
-    hits : Hits
-        The hits.
-    stops : float64 array, shape (n_hits,)
-        Chance to stop at each.
-    limit : int64 array, shape (n_hits,)
-        Deepest rank that counts in its list.
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.align import align
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> judged = align(Qrels({"q": {"a": 1}}), Run({"q": {"a": 1.0, "b": 1.0}}), Alignment(ties="expected"))
-    >>> what_is_met(judged, judged.hits, np.array([1.0]), np.array([2])).worth
-    array([0.75])
+    """Hits that may stop a user, or where ties are averaged whole tie groups, at their first
+    ranks.
     """
     if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
         useful = np.flatnonzero((stops > 0) & (hits.tie_first <= limit))
@@ -66,21 +48,8 @@ def what_is_met(judged: Judged, hits: Hits, stops: FloatArray, limit: IntArray) 
 
 
 def down_the_ranks(stops: FloatArray, members: Hits | None = None, met: Stops | None = None) -> FloatArray:
-    """Expected reciprocal rank at which users stop, over lists of one length, shape (n_queries,).
-
-    Parameters
-    ----------
-    stops : float64 array, shape (n_queries, width)
-        Chance to stop at each rank.
-    members : Hits, optional
-        Every document in a tie: at their ranks stands nothing, ...
-    met : Stops, optional
-        ... but what is met instead.
-
-    Examples
-    --------
-    >>> down_the_ranks(np.array([[0.5, 0.5], [0.0, 1.0]]))
-    array([0.625, 0.5  ])
+    """Expected reciprocal rank at which users stop, over lists of one length, shape
+    (n_queries,).
     """
     none = Stops(query=np.zeros(0, np.int64), rank=np.zeros(0, np.int64), worth=np.zeros(0), passing=np.zeros(0))
     met = met or none
@@ -103,32 +72,15 @@ def down_the_ranks(stops: FloatArray, members: Hits | None = None, met: Stops | 
 
 
 def small_first(numbers: IntArray) -> IntArray:
-    """Order of small whole numbers, equal ones as they come; packed into few bits, which sorts several times as fast.
-
-    Examples
-    --------
-    >>> small_first(np.array([3, 1, 3, 0]))
-    array([3, 1, 0, 2])
+    """Order of small whole numbers, equal ones as they come; packed into few bits, which sorts
+    several times as fast.
     """
     return np.argsort(numbers.astype(np.min_scalar_type(numbers.max(initial=0))), kind="stable")
 
 
 def cascaded(query: IntArray, worth: FloatArray, passing: FloatArray, n_queries: int) -> FloatArray:
-    """Sum of the worth of what is met, each times the share of users that pass everything before it, shape (n_queries,).
-
-    Parameters
-    ----------
-    query : int64 array, shape (n,)
-        Query code of each thing met, rising; within a query from the top down.
-    worth, passing : float64 array, shape (n,)
-        What it is worth, and which share of its readers go on.
-    n_queries : int
-        Number of queries.
-
-    Examples
-    --------
-    >>> cascaded(np.array([0, 0, 2]), np.array([0.5, 0.5, 1.0]), np.array([0.5, 0.0, 1.0]), 3)
-    array([0.75, 0.  , 1.  ])
+    """Sum of the worth of what is met, each times the share of users that pass everything before
+    it, shape (n_queries,).
     """
     starts, sizes, owner = longest_first(query)
     view, total = np.ones(starts.size), np.zeros(starts.size)
@@ -143,12 +95,8 @@ def cascaded(query: IntArray, worth: FloatArray, passing: FloatArray, n_queries:
 
 
 def longest_first(query: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Start and size of each run of equal codes, and its code; the longest first, so that those still going on come first.
-
-    Examples
-    --------
-    >>> longest_first(np.array([0, 2, 2]))
-    (array([1, 0]), array([2, 1]), array([2, 0]))
+    """Start and size of each run of equal codes, and its code; the longest first, so that those
+    still going on come first.
     """
     starts = starts_of(query)
     sizes = sizes_of(starts, query.size)
@@ -160,31 +108,8 @@ def longest_first(query: IntArray) -> tuple[IntArray, IntArray, IntArray]:
 def reciprocal_in_ties(
     stops: FloatArray, starts: IntArray, members: IntArray, above: IntArray, size: IntArray, reached: IntArray
 ) -> FloatArray:  # fmt: skip
-    """Expected reciprocal rank of where a user stops within each tie group, over all orders of the group.
-
-    With m_j the mean over all choices of j members of the product of their chances to go on, a user stops at the j-th place with
-    probability p_j = m_(j-1) - m_j. Members that stop no user have m_j = 1 and p_j = 0, and adding to a group of s a member with chances
-    r to stop and q to go on makes, over s + 1,
-
-        m_j = (s + 1 - j) m_j + j q m_(j-1),  p_j = (s + 1 - j) p_j + (j - 1) q p_(j-1) + r m_(j-1),
-
-    where nothing is subtracted. That takes members times places; in very large groups some places are worked out
-    (see `reciprocal_in_long_tie`).
-
-    Parameters
-    ----------
-    stops : float64 array, shape (n_hits,)
-        Chance to stop at each hit that may stop a user, group after group.
-    starts, members : int64 array, shape (n_groups,)
-        First hit of each group, and how many it has.
-    above, size, reached : int64 array, shape (n_groups,)
-        Ranks above the group, documents in it including documents that stop no user, and the number of its places that count.
-
-    Examples
-    --------
-    >>> one = np.array([1])
-    >>> reciprocal_in_ties(np.array([1.0]), np.array([0]), one, np.array([0]), np.array([2]), np.array([2]))
-    array([0.75])
+    """Expected reciprocal rank of where a user stops within each tie group, over all orders of the
+    group.
     """
     worth = stops[starts] / (above + 1)
     long = members * (reached + _EACH) > _LONG

@@ -30,22 +30,7 @@ GainFunction: TypeAlias = Callable[[FloatArray], FloatArray]
 
 
 def sum_rows(grades: FloatArray, gain: GainFunction, weights: FloatArray) -> FloatArray:
-    """Sum of gain x weight along each row.
-
-    Parameters
-    ----------
-    grades : float64 array, shape (n_queries, width)
-        By rank.
-    gain : callable
-        Gives the gains of an array of grades.
-    weights : float64 array, shape (n_ranks,)
-        Of the ranks from 1 on; ranks beyond count nothing.
-
-    Examples
-    --------
-    >>> sum_rows(np.array([[3.0, 1.0, 2.0]]), lambda grades: grades, np.array([1.0, 0.5]))
-    array([3.5])
-    """
+    """Sum of gain x weight along each row."""
     sums = np.zeros(grades.shape[0])
     for top in range(0, grades.shape[0], _BLOCK):
         rows = slice(top, top + _BLOCK)
@@ -56,23 +41,7 @@ def sum_rows(grades: FloatArray, gain: GainFunction, weights: FloatArray) -> Flo
 def sum_tied_rows(
     grades: FloatArray, ties: TieMembers, gain: GainFunction, weights: FloatArray, tied_weights: Callable[[Hits, FloatArray], FloatArray]
 ) -> FloatArray:
-    """Sum of gain x weight along each row, where members of ties have weights of their own.
-
-    Parameters
-    ----------
-    grades, gain, weights
-        As for `sum_rows`.
-    ties : TieMembers
-        Every member of the ties that begin within the ranks of `weights`; some may stand beyond them.
-    tied_weights : callable
-        Gives the weights of tied hits from these and their gains.
-
-    Examples
-    --------
-    >>> two = (np.array(column) for column in ([0, 0], [1, 2], [1, 1], [2, 2], [3.0, 1.0]))
-    >>> sum_tied_rows(np.array([[3.0, 1.0, 2.0]]), TieMembers(*two), lambda grades: grades, np.array([1.0, 0.5, 0.5]), lambda *_: 0.75)
-    array([4.])
-    """
+    """Sum of gain x weight along each row, where members of ties have weights of their own."""
     sums = np.zeros(grades.shape[0])
     starts = np.searchsorted(ties.query, np.arange(0, grades.shape[0] + _BLOCK, _BLOCK))
     for block, top in enumerate(range(0, grades.shape[0], _BLOCK)):
@@ -86,7 +55,9 @@ def sum_tied_rows(
 
 
 def _add_ranks(total: FloatArray, gains: FloatArray, weights: FloatArray) -> None:
-    """Add gain x weight to the totals, which are 0, rank after rank; with the ranks as rows, what is added lies together."""
+    """Add gain x weight to the totals, which are 0, rank after rank; with the ranks as rows, what
+    is added lies together.
+    """
     if gains.shape[0] < _FEW and gains.shape[1] and weights.size:  # a step of Python for each rank would take longer than the sum
         total += np.cumsum(gains[:, : weights.size] * weights, axis=1)[:, -1]  # one after another, too: the same bits
         return
@@ -95,7 +66,9 @@ def _add_ranks(total: FloatArray, gains: FloatArray, weights: FloatArray) -> Non
 
 
 def _without(gains: FloatArray, row: IntArray, rank: IntArray) -> FloatArray:
-    """The gains, 0 for tied documents, which are counted by their groups; the last column is of no rank."""
+    """The gains, 0 for tied documents, which are counted by their groups; the last column is of no
+    rank.
+    """
     width = gains.shape[1]
     others = np.empty((gains.shape[0], width + 1))
     others[:, :width] = gains
@@ -104,14 +77,10 @@ def _without(gains: FloatArray, row: IntArray, rank: IntArray) -> FloatArray:
 
 
 def summed_width(n: int, needed: int) -> int:
-    """Return how many of n numbers NumPy must add up for the same bits, if zeros follow the first `needed`.
+    """Return how many of n numbers NumPy must add up for the same bits, if zeros follow the first
+    `needed`.
 
-    `numpy.sum` splits more than 128 numbers in two halves, the first of a multiple of eight. A half of zeros can be left out.
-
-    Examples
-    --------
-    >>> summed_width(100, 3), summed_width(1_000_000, 3), summed_width(1_000, 700)
-    (100, 120, 1000)
+    `numpy.sum` splits more than 128 numbers in two halves, the first of a multiple of eight.
     """
     while n > _PAIRWISE:
         half = n // 2 - n // 2 % 8
@@ -124,17 +93,8 @@ def summed_width(n: int, needed: int) -> int:
 def weighted_gains(
     judged: Judged, gain: Callable[[FloatArray], FloatArray], discount: RankDiscount, cutoff: Cutoff | None
 ) -> FloatArray:  # fmt: skip
-    """Sum of gain x discount over the ranks of each query, shape (n_queries,); of the expected discount where ties are averaged.
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.align import align
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> judged = align(Qrels({"q": {"a": 3}}), Run({"q": ["b", "a"]}), Alignment())
-    >>> weighted_gains(judged, lambda grades: grades, RankDiscount("half", lambda rank: 0.5**rank), None)
-    array([0.75])
+    """Sum of gain x discount over the ranks of each query, shape (n_queries,); of the expected
+    discount where ties are averaged.
     """
     rectangle = judged.rectangle
     if rectangle is None or not is_deep_enough(judged, cutoff):
@@ -149,15 +109,8 @@ def weighted_gains(
 def sum_rectangle(
     judged: Judged, rectangle: Rectangle, gain: GainFunction, weights: FloatArray, discount: Discount, cutoff: Cutoff | None
 ) -> FloatArray:  # fmt: skip
-    """Sum of gain x weight over the rows of a rectangle of lists, ties weighed as the convention says.
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.lists import Lists, judge_lists
-    >>> judged, half = judge_lists(Lists.from_arrays([[1, 0]], [[2, 1]]), Alignment()), RankDiscount("half", lambda rank: 0.5**rank)
-    >>> sum_rectangle(judged, judged.rectangle, lambda grades: grades, np.array([0.5, 0.25]), half, None)
-    array([0.5])
+    """Sum of gain x weight over the rows of a rectangle of lists, ties weighed as the convention
+    says.
     """
     if rectangle.ties is None or judged.ties == "input":
         return sum_rows(rectangle.grades, gain, weights)
@@ -171,15 +124,7 @@ def sum_rectangle(
 
 
 def is_deep_enough(judged: Judged, cutoff: Cutoff | None) -> bool:
-    """Return whether the rectangle of some lists holds every rank within the cutoff.
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.lists import Lists, judge_lists
-    >>> is_deep_enough(judge_lists(Lists.from_arrays([1, 0], [2, 1]), Alignment()), 10)
-    True
-    """
+    """Return whether the rectangle of some lists holds every rank within the cutoff."""
     if judged.rectangle is None:
         return False
     if judged.depth == 0:
@@ -190,54 +135,27 @@ def is_deep_enough(judged: Judged, cutoff: Cutoff | None) -> bool:
 def running_sums(query: IntArray, values: FloatArray) -> FloatArray:
     """Sum of the values of each query up to and with each place.
 
-    Lists are laid beside each other by their length to the next power of two, so that the memory is at most twice that of the values.
-
-    Parameters
-    ----------
-    query : int64 array, shape (n,)
-        Query codes, grouped by query.
-    values : float64 array, shape (n,)
-        What is summed.
-
-    Examples
-    --------
-    >>> running_sums(np.array([0, 0, 2]), np.array([1.0, 2.0, 4.0]))
-    array([1., 3., 4.])
+    Lists are laid beside each other by their length to the next power of two, so that the memory is
+    at most twice that of the values.
     """
     return _running(query, values, np.add)
 
 
 def running_products(query: IntArray, values: FloatArray) -> FloatArray:
-    """Product of the values of each query up to and with each place, as `running_sums`.
-
-    Examples
-    --------
-    >>> running_products(np.array([0, 0, 2]), np.array([0.5, 0.5, 4.0]))
-    array([0.5 , 0.25, 4.  ])
-    """
+    """Product of the values of each query up to and with each place, as `running_sums`."""
     return _running(query, values, np.multiply)
 
 
 def sums_before(query: IntArray, values: FloatArray) -> FloatArray:
-    """Sum of the values of each query before each place.
-
-    Examples
-    --------
-    >>> sums_before(np.array([0, 0, 2]), np.array([1.0, 2.0, 4.0]))
-    array([0., 1., 0.])
-    """
+    """Sum of the values of each query before each place."""
     sums = np.concatenate(([0.0], running_sums(query, values)))[: values.size]
     sums[starts_of(query)] = 0.0
     return sums
 
 
 def spread(sizes: IntArray) -> tuple[IntArray, IntArray]:
-    """The group of each place, and the number of the place in it from 1 on, for groups of these sizes.
-
-    Examples
-    --------
-    >>> spread(np.array([2, 0, 1]))
-    (array([0, 0, 2]), array([1, 2, 1]))
+    """The group of each place, and the number of the place in it from 1 on, for groups of these
+    sizes.
     """
     group = np.repeat(np.arange(sizes.size), sizes)
     return group, np.arange(1, group.size + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -262,43 +180,20 @@ Compute = TypeVar("Compute", bound=Callable[..., PerQuery])
 
 
 def too_large(measure: Measure) -> InputError:
-    """The error for sums beyond float64.
-
-    Examples
-    --------
-    >>> from idealrank.measures.dcg import DCG
-    >>> str(too_large(DCG())).partition(";")[0]
-    'DCG: a sum of gains is larger than a number can be (1.8e308)'
-    """
+    """The error for sums beyond float64."""
     return InputError(f"{shown(measure)}: a sum of gains is larger than a number can be (1.8e308); use smaller grades, or a table of gains")
 
 
 def finite_sums(measure: Measure, sums: FloatArray) -> FloatArray:
-    """The sums, where all of them are numbers.
-
-    Raises
-    ------
-    InputError
-        One of them is not.
-
-    Examples
-    --------
-    >>> from idealrank.measures.dcg import DCG
-    >>> finite_sums(DCG(), np.array([1.5]))
-    array([1.5])
-    """
+    """The sums, where all of them are numbers."""
     if not np.isfinite(sums).all():
         raise too_large(measure)
     return sums
 
 
 def refuse_overflow(compute: Compute) -> Compute:
-    """Let `compute` of a measure end in that error where any product or running sum on its way is beyond float64.
-
-    Parameters
-    ----------
-    compute : callable
-        Method of a measure.
+    """Let `compute` of a measure end in that error where any product or running sum on its way is
+    beyond float64.
     """
 
     @wraps(compute)

@@ -17,39 +17,7 @@ TauVariant: TypeAlias = Literal["a", "b", "c"]
 
 
 def tau(query: IntArray, first: AnyArray, second: AnyArray, n_queries: int, variant: TauVariant) -> FloatArray:
-    """Kendall's tau of two columns, in one of its three forms for ties.
-
-    With C pairs in the same order, D in opposite orders, n items: ``tau_a = (C - D) / (n (n - 1) / 2)``;
-    ``tau_b = (C - D) / sqrt((pairs not tied in the first) (pairs not tied in the second))``; ``tau_c = 2 m (C - D) / (n^2 (m - 1))``, m
-    being how many different values the column with fewer of them has.
-
-    Parameters
-    ----------
-    query : int64 array, shape (n,)
-        Query code of each item, in any order.
-    first, second : array, shape (n,)
-        Values of the same items; equal values are ties.
-    n_queries : int
-        Number of queries, those without items included.
-    variant : {"a", "b", "c"}
-        The form.
-
-    Returns
-    -------
-    float64 array, shape (n_queries,)
-        In [-1, 1]; NaN where there are fewer than two items, and for b and c also where a column has one value only.
-
-    References
-    ----------
-    Kendall (1938), A new measure of rank correlation, Biometrika 30; Kendall (1945), The treatment of ties in ranking problems,
-    Biometrika 33(3); Stuart (1953), The estimation and comparison of strengths of association in contingency tables, Biometrika 40.
-
-    Examples
-    --------
-    >>> query, first, second = np.zeros(4, int), np.array([1, 2, 2, 3]), np.array([1, 1, 3, 2])
-    >>> [round(float(tau(query, first, second, 1, variant)[0]), 4) for variant in ("a", "b", "c")]
-    [0.3333, 0.4, 0.375]
-    """
+    """Kendall's tau of two columns, in one of its three forms for ties."""
     counts = pair_counts(query, first, second, n_queries)
     apart = counts.total - counts.tied_first, counts.total - counts.tied_second
     norm = _norm(variant, counts.total, apart)
@@ -68,7 +36,9 @@ def _norm(variant: TauVariant, total: IntArray, apart: tuple[IntArray, IntArray]
 
 
 def _norm_c(sizes: IntArray, n_values: IntArray) -> FloatArray:
-    """Return the denominator of tau-c: the maximum of C - D for so many distinct, equally frequent values."""
+    """Return the denominator of tau-c: the maximum of C - D for so many distinct, equally frequent
+    values.
+    """
     norm: FloatArray = sizes.astype(np.float64) ** 2 * (n_values - 1) / (2 * np.maximum(n_values, 1))
     return norm
 
@@ -87,27 +57,8 @@ def _quotient(number: IntArray | FloatArray, norm: FloatArray) -> FloatArray:
 
 
 def rho(query: IntArray, first: AnyArray, second: AnyArray, n_queries: int) -> FloatArray:
-    """Spearman's rho of two columns: the correlation of their ranks, tied items at the mean of their ranks.
-
-    Parameters
-    ----------
-    query, first, second, n_queries
-        As for `tau`.
-
-    Returns
-    -------
-    float64 array, shape (n_queries,)
-        In [-1, 1]; NaN where a column has no two values that differ.
-
-    References
-    ----------
-    Spearman (1904), The proof and measurement of association between two things, American Journal of Psychology 15; SciPy,
-    ``scipy.stats.spearmanr``.
-
-    Examples
-    --------
-    >>> rho(np.zeros(4, int), np.array([1, 2, 3, 4]), np.array([1, 3, 2, 4]), 1)
-    array([0.8])
+    """Spearman's rho of two columns: the correlation of their ranks, tied items at the mean of
+    their ranks.
     """
     one, two = middle_ranks(query, first), middle_ranks(query, second)
 
@@ -118,12 +69,8 @@ def rho(query: IntArray, first: AnyArray, second: AnyArray, n_queries: int) -> F
 
 
 def middle_ranks(query: IntArray, values: AnyArray) -> IntArray:
-    """Twice the distance of each item's rank from the middle of its query, ties at the mean of their ranks: whole numbers.
-
-    Examples
-    --------
-    >>> middle_ranks(np.zeros(3, int), np.array([5, 9, 5]))
-    array([-1,  2, -1])
+    """Twice the distance of each item's rank from the middle of its query, ties at the mean of
+    their ranks: whole numbers.
     """
     order = np.lexsort((values, query))
     query, values = query[order], values[order]

@@ -98,61 +98,22 @@ class BalancedMeasure(NeedsRelevant):
 
 
 def nonrelevant_hits(judged: Judged, threshold: float) -> BoolArray:
-    """Mark the hits that are judged and not relevant, shape (n_hits,).
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.align import align
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> judged = align(Qrels({"q": {"a": 1, "b": 0, "c": -1}}), Run({"q": ["a", "b", "c"]}), Alignment())
-    >>> nonrelevant_hits(judged, 1)
-    array([False,  True, False])
-    """
+    """Mark the hits that are judged and not relevant, shape (n_hits,)."""
     return (judged.hits.grade < threshold) & (judged.given >= 0)
 
 
 def n_nonrelevant(judged: Judged, threshold: float) -> IntArray:
-    """Judged documents of each query that are not relevant, returned or not, shape (n_queries,).
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.align import align
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> n_nonrelevant(align(Qrels({"q": {"a": 1, "b": 0, "c": -1}}), Run({"q": ["a"]}), Alignment()), 1)
-    array([1])
-    """
+    """Judged documents of each query that are not relevant, returned or not, shape (n_queries,)."""
     table = judged.judgments
     counted = (table.grade < threshold) & (table.given >= 0)
     return np.bincount(table.query[counted], minlength=judged.n_queries)
 
 
 def where_comparable(result: PerQuery, judged: Judged, threshold: float) -> PerQuery:
-    """Leave out the queries of which every judged document is relevant, so that no list has a pair to compare.
+    """Leave out the queries of which every judged document is relevant, so that no list has a pair
+    to compare.
 
-    A policy's value for them would say something of the run. Arrays, in which every item has a label, keep it.
-
-    Parameters
-    ----------
-    result : PerQuery
-        Values by the policy for undefined queries.
-    judged : Judged
-        The lists.
-    threshold : float
-        Least grade of a relevant document.
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.align import align
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> judged = align(Qrels({"p": {"a": 1}, "q": {"a": 1, "b": 0}}), Run({"p": ["a"], "q": ["b"]}), Alignment())
-    >>> where_comparable(PerQuery(np.zeros(2)), judged, 1.0).scored
-    array([False,  True])
+    A policy's value for them would say something of the run.
     """
     if judged.complete:
         return result
@@ -166,52 +127,24 @@ def where_comparable(result: PerQuery, judged: Judged, threshold: float) -> PerQ
 
 
 class TieGroups(NamedTuple):
-    """The tie groups of some hits, one that is not tied being a group of its own.
+    """The tie groups of some hits, one that is not tied being a group of its own."""
 
-    Attributes
-    ----------
-    of : int64 array, shape (n_hits,)
-        Group of each hit.
-    query, first, last : int64 array, shape (n_groups,)
-        Query, and first and last rank.
-    """
-
-    of: IntArray
+    of: IntArray  # shape (n_hits,): group of each hit
+    # query, first, last: shape (n_groups,): query, and first and last rank
     query: IntArray
     first: IntArray
     last: IntArray
 
     def within(self, marked: BoolArray) -> IntArray:
-        """Marked hits of each group.
-
-        Examples
-        --------
-        >>> hits = Hits(query=np.array([0, 0]), rank=np.array([1, 2]), grade=np.ones(2))
-        >>> groups_of(hits, tied=False).within(np.array([True, False]))
-        array([1, 0])
-        """
+        """Marked hits of each group."""
         return np.bincount(self.of[marked], minlength=self.query.size)
 
     def sums(self, values: FloatArray) -> FloatArray:
-        """Sum of the values of each group's hits.
-
-        Examples
-        --------
-        >>> hits = Hits(query=np.array([0, 0]), rank=np.array([1, 2]), grade=np.ones(2))
-        >>> groups_of(hits, tied=False).sums(np.array([3.0, 4.0]))
-        array([3., 4.])
-        """
+        """Sum of the values of each group's hits."""
         return np.bincount(self.of, weights=values, minlength=self.query.size).astype(np.float64, copy=False)
 
     def above(self, marked: BoolArray) -> IntArray:
-        """Marked hits of the same query before each group.
-
-        Examples
-        --------
-        >>> hits = Hits(query=np.array([0, 0]), rank=np.array([1, 2]), grade=np.ones(2))
-        >>> groups_of(hits, tied=False).above(np.array([True, False]))
-        array([0, 1])
-        """
+        """Marked hits of the same query before each group."""
         sizes = self.within(marked)
         before = np.cumsum(sizes) - sizes
         starts = starts_of(self.query)
@@ -219,20 +152,8 @@ class TieGroups(NamedTuple):
 
 
 def groups_of(hits: Hits, *, tied: bool) -> TieGroups:
-    """The tie groups of the hits; with ``tied=False`` each hit is a group of its own, at the rank it has.
-
-    Examples
-    --------
-    >>> hits = Hits(
-    ...     query=np.array([0, 0]),
-    ...     rank=np.array([1, 2]),
-    ...     grade=np.ones(2),
-    ...     document=None,
-    ...     tie_first=np.array([1, 1]),
-    ...     tie_last=np.array([2, 2]),
-    ... )
-    >>> groups_of(hits, tied=True).of
-    array([0, 0])
+    """The tie groups of the hits; with ``tied=False`` each hit is a group of its own, at the rank
+    it has.
     """
     if not tied or hits.tie_first is None or hits.tie_last is None:
         return TieGroups(np.arange(hits.query.size), hits.query, hits.rank, hits.rank)
@@ -242,15 +163,7 @@ def groups_of(hits: Hits, *, tied: bool) -> TieGroups:
 
 
 def tie_order_matters(judged: Judged) -> bool:
-    """Return whether the convention asks for the expected, best or worst value.
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.lists import Lists, judge_lists
-    >>> tie_order_matters(judge_lists(Lists.from_arrays([1], [1]), Alignment(ties="input")))
-    False
-    """
+    """Return whether the convention asks for the expected, best or worst value."""
     return judged.ties in ("expected", "best", "worst")
 
 

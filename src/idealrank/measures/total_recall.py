@@ -25,9 +25,8 @@ _RECALL = 0.95
 
 
 def _rank_of(judged: Judged, hits: Hits, wanted: IntArray) -> FloatArray:
-    """(Expected) rank of the relevant document with this number in each query; 0 where fewer were returned.
-
-    The j-th of r relevant among n tied documents below rank s stands at s + j (n + 1) / (r + 1) in the mean over their orders.
+    """(Expected) rank of the relevant document with this number in each query; 0 where fewer were
+    returned.
     """
     ranks = np.zeros(judged.n_queries)
     if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:

@@ -71,7 +71,9 @@ class FunctionMeasure(Measure):
         return _restored, (cls.__module__, cls.__qualname__, {"cutoff": self.cutoff, "judged_only": self.judged_only})
 
     def _identity(self) -> tuple[Any, ...]:
-        """Return the identity of a user's measure: the function, under any name, with facts and options."""
+        """Return the identity of a user's measure: the function, under any name, with facts and
+        options.
+        """
         return self.function, self.name, self.bounds, self.direction, self.ties, self.aggregate, self.cutoff, self.judged_only
 
     def depth(self, *, lists: bool = False) -> int:
@@ -114,7 +116,9 @@ class FunctionMeasure(Measure):
         return number
 
     def _first_tied(self, judged: Judged, limit: IntArray) -> int:
-        """The first query with ties that a function of one order cannot average; -1 where there is none."""
+        """The first query with ties that a function of one order cannot average; -1 where there is
+        none.
+        """
         hits = judged.hits
         if judged.ties != "expected" or hits.tie_first is None or hits.tie_last is None:
             return -1

@@ -36,32 +36,17 @@ _DEEPEST = 1_000_000
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class UserView:
-    """Numbers of a user's path down each list, shape (n_queries,) each.
+    """Numbers of a user's path down each list, shape (n_queries,) each."""
 
-    Attributes
-    ----------
-    viewed : float64 array
-        Sum of the views: how many ranks are seen.
-    useful : float64 array
-        Sum of view x gain.
-    gain : float64 array
-        Sum of the gains, seen or not; looked at only where `beyond` is above 0.
-    beyond : float64 array
-        Chance to go on beyond the last rank.
-    length : float64 array
-        Number of ranks.
-    """
-
-    viewed: FloatArray
-    useful: FloatArray
-    gain: FloatArray
-    beyond: FloatArray
-    length: FloatArray
+    viewed: FloatArray  # Sum of the views: how many ranks are seen
+    useful: FloatArray  # Sum of view x gain
+    gain: FloatArray  # Sum of the gains, seen or not; looked at only where `beyond` is above 0
+    beyond: FloatArray  # Chance to go on beyond the last rank
+    length: FloatArray  # Number of ranks
 
     def number(self, name: str, cost: float, dearer: float) -> FloatArray:
-        """One of the six numbers, where a document costs `cost`, and `dearer` more the more it gains.
-
-        Users that continue beyond the last rank do not stop on the list; their gain and cost are in no total, as in cwl-eval.
+        """One of the six numbers, where a document costs `cost`, and `dearer` more the more it
+        gains.
         """
         if name == "ED":
             return self.viewed
@@ -322,7 +307,8 @@ class _Walk:
 def walk(user: Walker, judged: Judged, unjudged: float) -> UserView:
     """Walk every list, where documents without a judgment gain 0 or 1.
 
-    Cost is linear in the hits, however long the lists: stretches of unjudged documents are passed at once.
+    Cost is linear in the hits, however long the lists: stretches of unjudged documents are passed
+    at once.
     """
     length = user.lengths(judged)
     query, rank, gains = _met(user, judged, length, every=unjudged > 0)
@@ -348,7 +334,9 @@ def walk(user: Walker, judged: Judged, unjudged: float) -> UserView:
 
 
 def _met(user: Walker, judged: Judged, length: IntArray, *, every: bool) -> tuple[IntArray, IntArray, FloatArray]:
-    """Queries, ranks and gains of the hits within reach, by query and rank; hits of gain 0 only if `every` is set."""
+    """Queries, ranks and gains of the hits within reach, by query and rank; hits of gain 0 only if
+    `every` is set.
+    """
     hits = judged.hits
     gains = user.gains(judged, hits)
     rank = tied_ranks(judged, hits, gains)
@@ -359,12 +347,8 @@ def _met(user: Walker, judged: Judged, length: IntArray, *, every: bool) -> tupl
 
 
 def geometric(ratio: FloatArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Sum of ratio^0 to ratio^(count - 1), and ratio^count; by squaring, so that no difference of near numbers is taken.
-
-    Examples
-    --------
-    >>> geometric(np.array([0.5, 1.0]), np.array([3, 4]))
-    (array([1.75, 4.  ]), array([0.125, 1.   ]))
+    """Sum of ratio^0 to ratio^(count - 1), and ratio^count; by squaring, so that no difference of
+    near numbers is taken.
     """
     total, power = np.zeros(ratio.shape), np.ones(ratio.shape)
     some, step = np.ones(ratio.shape), ratio
@@ -378,13 +362,7 @@ def geometric(ratio: FloatArray, count: IntArray) -> tuple[FloatArray, FloatArra
 
 
 def inverse_squares(first: FloatArray, count: IntArray) -> FloatArray:
-    """Sum of 1 / x^2 over x = first, first + 1, ..., `count` of them; first above 0.
-
-    Examples
-    --------
-    >>> inverse_squares(np.array([1.0, 2.0]), np.array([2, 0]))
-    array([1.25, 0.  ])
-    """
+    """Sum of 1 / x^2 over x = first, first + 1, ..., `count` of them; first above 0."""
     difference: FloatArray = _trigamma(first) - _trigamma(first + count)
     return difference
 

@@ -6,26 +6,10 @@ from idealrank.analysis.comparison import Comparison, Pair
 
 
 def leading_pairs(comparison: Comparison) -> tuple[Pair, ...]:
-    """All pairs, the one that is shown first in front, in the direction in which it is shown: b is the better run.
+    """All pairs, the one that is shown first in front, in the direction in which it is shown: b is
+    the better run.
 
-    Of two runs it is the only pair, as given. Of several, with a baseline, it is the run with the best mean against the baseline;
-    else the run with the best mean against the second best, by the first measure. Where only some pairs were compared, as by a gate,
-    it is the first pair.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Of two runs or more.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels, lists = {f"q{i}": {"x": 1} for i in range(9)}, {"best": ["x"], "low": ["y", "z", "x"], "second": ["y", "x"]}
-    >>> runs = [ir.evaluate(qrels, ir.Run(dict.fromkeys(qrels, ranking), name=name), "RR") for name, ranking in lists.items()]
-    >>> [(pair.b, pair.a, pair["RR"].verdict) for pair in leading_pairs(ir.compare(*runs))][0]
-    ('best', 'second', 'better')
-    >>> [(pair.b, pair.a) for pair in leading_pairs(ir.compare(*runs, baseline="low"))][0]
-    ('best', 'low')
+    Of two runs it is the only pair, as given.
     """
     baseline = comparison.method.baseline
     if len(comparison.pairs) == 1 or (baseline is None and len(comparison.pairs) < math.comb(len(comparison.names), 2)):

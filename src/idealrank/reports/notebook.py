@@ -56,52 +56,25 @@ _MOST_SLICES = 40  # of more, a table says it better
 
 
 def evaluation_drawings(found: Evaluation) -> str:
-    """Draw the distribution of the first measure's values as HTML; empty without the drawing library.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> evaluation_drawings(ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR"))[:7]
-    '<figure'
+    """Draw the distribution of the first measure's values as HTML; empty without the drawing
+    library.
     """
     subject = Subject(evaluations=(found,), measures=found.measures[:1])
     return drawn(islice(specifications.figures(subject), 1))
 
 
 def comparison_drawings(found: Comparison) -> str:
-    """Means by the first measure, and differences on slices where there are any, as HTML.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> pair = (ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ranking}, "RR") for ranking in (["x"], ["y", "x"]))
-    >>> comparison_drawings(ir.compare(*pair)).count("<figure")
-    1
-    """
+    """Means by the first measure, and differences on slices where there are any, as HTML."""
     return drawn(specifications.comparison_figures(found, most_slices=_MOST_SLICES))
 
 
 def robustness_drawings(found: Robustness) -> str:
-    """The difference in every variant, as HTML.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> found = ir.robust({"q": {"x": 1}}, {"q": ["y", "x"]}, {"q": ["x"]}, "RR", variants=["cutoff=1"])
-    >>> robustness_drawings(found).count("<figure")
-    1
-    """
+    """The difference in every variant, as HTML."""
     return drawn([specifications.robustness_figure(found)])
 
 
 def drawn(figures: Iterable[specifications.Figure]) -> str:
-    """Figures as HTML with drawings in it; empty where vl-convert-python is not installed.
-
-    Examples
-    --------
-    >>> drawn([])
-    ''
-    """
+    """Figures as HTML with drawings in it; empty where vl-convert-python is not installed."""
     try:
         pictures = [drawings.svg(figure.spec(_INCHES, NOTEBOOK)) for figure in figures]
     except MissingExtraError:
@@ -169,26 +142,13 @@ def evaluation_html(found: Evaluation) -> str:
 
 
 def coverage_html(found: Coverage) -> str:
-    """Show coverage as HTML.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> "unjudged" in coverage_html(ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR").coverage)
-    True
-    """
+    """Show coverage as HTML."""
     return _element([coverage_of([("all queries", found)])], None)
 
 
 def comparison_html(found: Comparison) -> str:
-    """The verdict, and every pair with its unjudged shares; of many runs the groups without a significant difference.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> "identical in every value" in comparison_html(ir.compare(one, one))
-    True
+    """The verdict, and every pair with its unjudged shares; of many runs the groups without a
+    significant difference.
     """
     shown, several, measure = Shown.of(found), len(found.pairs) > 1, next(iter(found.means))
     blocks: list[Block] = [warned(found.mismatches)]
@@ -216,15 +176,7 @@ def comparison_html(found: Comparison) -> str:
 
 
 def gated_html(found: Gated) -> str:
-    """The verdict of a gate, its checks, and the queries that fell.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> "The gate is open" in gated_html(ir.gate(one, one))
-    True
-    """
+    """The verdict of a gate, its checks, and the queries that fell."""
     places = gate_places(found)
     told = gate_sentences(found, places)
     tables = [checks_table(found, places, clip=None)] if found.checks else []
@@ -236,7 +188,8 @@ def gated_html(found: Gated) -> str:
 
 
 def robustness_html(found: Robustness) -> str:
-    """Show the grid of variants as HTML, with the variants that change the verdict or move the difference most.
+    """Show the grid of variants as HTML, with the variants that change the verdict or move the
+    difference most.
 
     Examples
     --------
@@ -253,15 +206,7 @@ def robustness_html(found: Robustness) -> str:
 
 
 def systems_html(found: SystemComparison) -> str:
-    """Two systems over copies and queries.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> copies = [ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2
-    >>> "variance" in systems_html(ir.compare_systems(copies, copies))
-    True
-    """
+    """Two systems over copies and queries."""
     places = system_places(found)
     return _element([system_sentences(found, places), systems_table(found, places)], found.convention)
 
@@ -291,14 +236,7 @@ def overlap_html(found: Overlap) -> str:
 
 
 def overlap_matrix_html(found: OverlapMatrix) -> str:
-    """Show the similarity of several runs as HTML.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> "<td" in overlap_matrix_html(ir.overlap_matrix([{"q": ["a", "b"]}, {"q": ["a", "c"]}], "overlap@2"))
-    True
-    """
+    """Show the similarity of several runs as HTML."""
     return _element([*matrix_tables(found), matrix_notes(found)], None)
 
 

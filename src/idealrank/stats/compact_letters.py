@@ -87,13 +87,7 @@ def letters(differs: BoolArray, means: FloatArray) -> Letters:
 
 
 def sign_of(number: int) -> str:
-    """The letter of a group; from the 53rd on a number in brackets.
-
-    Examples
-    --------
-    >>> sign_of(0), sign_of(26), sign_of(52)
-    ('a', 'A', '[53]')
-    """
+    """The letter of a group; from the 53rd on a number in brackets."""
     return _SIGNS[number] if number < len(_SIGNS) else f"[{number + 1}]"
 
 

@@ -45,40 +45,7 @@ FEW_FLIPS = "sign flips are too few for the level"
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Plan of a comparison: test, level, draws.
-
-    Parameters
-    ----------
-    test : {"permutation", "t", "wilcoxon", "sign"}
-        Where p values and intervals come from.
-    level : float
-        Of the intervals; the tests are at ``1 - level``.
-    margin : float or None
-        Differences below it, to either side, do not matter; None where equivalence is not asked about.
-    n_resamples : int
-        Random sign vectors of the permutation test.
-    seed : int
-        Of these.
-    power : float
-        The chance with which a difference counts as one that could have been seen.
-    threads : int or None
-        Number of threads; None or 0 uses all cores.
-    alternative : {"two-sided", "greater", "less"}
-        Of the permutation test; the others are two-sided.
-    null : float
-        The difference that it tests.
-    flips : SharedFlips, optional
-        Flips of this seed that several tests of the same queries share.
-    largest_loss : float, optional
-        Greatest loss that one query can have, for tests of a margin; None for the range of the measure.
-    effect : float or None
-        True difference worth finding, for which queries are counted; None if none is named.
-
-    Examples
-    --------
-    >>> Plan(test="t").alpha
-    0.05
-    """
+    """Plan of a comparison: test, level, draws."""
 
     test: TestName = "permutation"
     level: float = 0.95
@@ -128,14 +95,8 @@ class Plan:
 
 
 class MeasureTest(NamedTuple):
-    """Result of one test of one measure of two runs, before any correction; ``difference`` is b - a.
-
-    `lean` is the statistic behind p as a distance from no difference, above 0 where it speaks for higher values of b: the mean
-    difference, or for ranks and signs their sum with the signs of the differences. `spread` is the standard error of the difference
-    times sqrt(n), with the effect of weights and clusters in it, and `df` its degrees of freedom by `student_mean`; `units` counts the
-    queries, or clusters, whose signs are flipped. `p_equivalence` is NaN where no margin was given, and `exact` says that
-    p is of all sign vectors. `changes` are the differences seen, of which power is computed. `margin` is the margin as applied, if there
-    is one, and `skewness` that of the differences. `in_max_t` says that the level in a family is the t tail of a max-T statistic.
+    """Result of one test of one measure of two runs, before any correction; ``difference`` is b -
+    a.
     """
 
     mean_a: float
@@ -164,15 +125,7 @@ class MeasureTest(NamedTuple):
 
 
 class Detectable(NamedTuple):
-    """Smallest true difference that a test finds with the power of its plan.
-
-    Parameters
-    ----------
-    size : float
-        Infinite if the test finds no difference so often; NaN if the differences seen say too little.
-    reason : str or None
-        Why it is not finite, in a phrase.
-    """
+    """Smallest true difference that a test finds with the power of its plan."""
 
     size: float
     reason: str | None = None
@@ -188,30 +141,7 @@ class _Tested(NamedTuple):
 
 
 def compare_columns(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> list[MeasureTest]:
-    """Compare two runs on all queries given, column by column.
-
-    Parameters
-    ----------
-    a, b : float64 array, shape (queries, measures)
-        Finite values of both runs. Differences within 1e-12 of the largest value of a column are rounding and count as none; so does
-        such a spread of the differences, with an infinite effect where they are not 0.
-    design : Design
-        Of these queries.
-    plan : Plan
-        The test and its options.
-
-    Returns
-    -------
-    list of Found
-        One a measure; wins are queries with a higher value of b.
-
-    Examples
-    --------
-    >>> a, b = np.array([[0.2], [0.5], [0.5], [0.9]]), np.array([[0.4], [0.5], [0.8], [0.9]])
-    >>> found = compare_columns(a, b, Design.of(4), Plan(test="t"))
-    >>> round(found[0].difference, 12), round(found[0].p, 4), found[0].wins
-    (0.125, 0.1942, 2)
-    """
+    """Compare two runs on all queries given, column by column."""
     largest = largest_of(a, b)
     second = np.where(np.abs(b - a) <= ROUNDING * largest, a, b)
     differences = second - a
@@ -241,7 +171,9 @@ def compare_columns(a: FloatArray, b: FloatArray, design: Design, plan: Plan) ->
 
 
 def _changes(differences: FloatArray, design: Design, test: TestName, largest: FloatArray) -> list[SeenChanges]:
-    """Differences of the independent units of each column, with what they contribute to the statistic of the test."""
+    """Differences of the independent units of each column, with what they contribute to the
+    statistic of the test.
+    """
     totals = design.unit_totals(differences) * (design.n_units / design.n)
     if design.clusters is not None:  # gains and losses of a cluster that cancel are no change
         totals = np.where(np.abs(totals) <= ROUNDING * largest, 0.0, totals)
@@ -312,7 +244,9 @@ _TESTERS: dict[str, Callable[[FloatArray, FloatArray, Design, Plan], _Tested]] =
 
 
 def _equivalence(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> FloatArray:
-    """The larger p value of two one-sided tests: that b is not worse, and not better, than a by the margin; NaN without one."""
+    """The larger p value of two one-sided tests: that b is not worse, and not better, than a by the
+    margin; NaN without one.
+    """
     if plan.margin is None:
         return np.full(a.shape[1], np.nan)
     if plan.test == "permutation":
@@ -347,24 +281,6 @@ def smallest_visible(spread: float, n: int, df: float, alpha: float, power: floa
     """The smallest difference that a paired t test of this set finds with a given chance.
 
     It is infinite where one unit is all there is, and NaN where nothing varies.
-
-    Parameters
-    ----------
-    spread : float
-        Standard error of the mean difference times sqrt(n).
-    n : int
-        Queries.
-    df : float
-        Degrees of freedom of `spread`.
-    alpha, power : float
-        Level of the test, and the chance.
-    sides : int
-        2 for a two-sided test, 1 for one that looks for differences to one side.
-
-    Examples
-    --------
-    >>> round(smallest_visible(0.05, 50, 49, 0.05, 0.8), 4), round(smallest_visible(0.05, 50, 49, 0.05, 0.8, 1), 4)
-    (0.0202, 0.0178)
     """
     if not df or not math.isfinite(spread):
         return math.inf
@@ -379,26 +295,8 @@ def smallest_visible(spread: float, n: int, df: float, alpha: float, power: floa
 
 
 def visible_by(found: MeasureTest, plan: Plan, alpha: float, power: float | None = None) -> Detectable:
-    """Return the smallest true difference, beyond the null of the plan, that its test finds with the power.
-
-    Differences are drawn as `SeenChanges` states: the share of queries that change, and the sizes of changes, are those seen.
-
-    Parameters
-    ----------
-    found : MeasureTest
-        The comparison.
-    plan : Plan
-        Its test and power. A test for smaller values of b looks for the same differences with the other sign.
-    alpha : float
-        Level of the one test; 0 if no result of it is significant.
-    power : float, optional
-        Instead of the power of the plan.
-
-    Examples
-    --------
-    >>> one = compare_columns(np.array([[0.1], [0.2]]), np.array([[0.3], [0.5]]), Design.of(2), Plan())[0]
-    >>> visible_by(one, Plan(), 0.05)
-    Detectable(size=inf, reason='2 queries are too few for this test')
+    """Return the smallest true difference, beyond the null of the plan, that its test finds with
+    the power.
     """
     obstacle = _obstacle(found, plan, alpha)
     if obstacle is not None:
@@ -446,18 +344,8 @@ def _criterion(found: MeasureTest, plan: Plan, alpha: float, power: float) -> Cr
 
 
 def needed_by(found: MeasureTest, plan: Plan, alpha: float) -> int | None:
-    """Return the number of queries like these that detect a true difference of the effect that the plan names.
-
-    It is None without an effect, if the differences seen say too little (see `visible_by`), or if changes like these do not add up to
-    such a difference. The observed difference is no effect to plan with: after a selection, it is too large.
-
-    Examples
-    --------
-    >>> a = np.zeros((40, 1))
-    >>> b = np.array([[0.1], [-0.1]] * 15 + [[0.0]] * 10)
-    >>> one = compare_columns(a, b, Design.of(40), Plan())[0]
-    >>> needed_by(one, Plan(effect=0.02), 0.05), needed_by(one, Plan(effect=0.09), 0.05), needed_by(one, Plan(), 0.05)
-    (162, None, None)
+    """Return the number of queries like these that detect a true difference of the effect that the
+    plan names.
     """
     changes, effect = found.changes, plan.effect
     if effect is None or _obstacle(found, plan, alpha) is not None or effect >= changes.reach:
@@ -473,5 +361,7 @@ def needed_by(found: MeasureTest, plan: Plan, alpha: float) -> int | None:
 
 
 def _fewest(plan: Plan, alpha: float) -> int:
-    """Units that must differ before signs alone can be so rare: one of 2^k sign vectors, or two, are the rarest result."""
+    """Units that must differ before signs alone can be so rare: one of 2^k sign vectors, or two,
+    are the rarest result.
+    """
     return 2 if plan.test == "t" else math.ceil(plan.sides - 1 - math.log2(alpha))

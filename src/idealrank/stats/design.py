@@ -166,21 +166,7 @@ def _scaled(weights: FloatArray) -> FloatArray:
 
 
 class LinearMean(NamedTuple):
-    """Means of columns with what their precision follows from.
-
-    Parameters
-    ----------
-    mean, se : float64 array, shape (m,)
-        Weighted means, and their standard errors: infinite where one unit is all there is.
-    df : int or float
-        Degrees of freedom: units less strata, or what `student_mean` puts in their place.
-    parts : float64 array, shape (n_units, m)
-        What each unit adds to the mean, centred in its stratum: the empirical influence.
-    constant : bool array, shape (m,)
-        Where the values do not vary but for rounding, so that the standard error is 0.
-    rounding : float64 array, shape (m,)
-        What counts as such: 1e-12 of the largest value.
-    """
+    """Means of columns with what their precision follows from."""
 
     mean: FloatArray
     se: FloatArray
@@ -191,18 +177,7 @@ class LinearMean(NamedTuple):
 
 
 def strata_of(design: Design) -> list[IntArray]:
-    """The units of each stratum; one stratum where the design has none.
-
-    Raises
-    ------
-    InputError
-        A stratum has a single unit.
-
-    Examples
-    --------
-    >>> [units.tolist() for units in strata_of(Design.of(4, strata=["a", "b", "a", "b"]))]
-    [[0, 2], [1, 3]]
-    """
+    """The units of each stratum; one stratum where the design has none."""
     codes = design.unit_strata()
     if codes is None or design.n_units == 1:
         return [np.arange(design.n_units)]
@@ -220,21 +195,7 @@ def strata_of(design: Design) -> list[IntArray]:
 def linear_mean(values: FloatArray, design: Design, largest: FloatArray | None = None) -> LinearMean:
     """Means with standard errors of values, shape (n, m).
 
-    The mean is the ratio of weighted sums, and its variance that of ``e = w (x - mean) / n``, summed by unit and centred by stratum:
-    ``sum_h n_h/(n_h - 1) sum_u (e_hu - mean_h(e))^2``. Without weights, strata and clusters this is ``s^2/n``. A standard error, times
-    sqrt(n), within 1e-12 of `largest` is 0, and a mean with it: that is the largest value that the values come from, shape (m,), by
-    default their own.
-
-    References
-    ----------
-    Binder (1983), On the variances of asymptotically normal estimators from complex surveys. International Statistical Review 51.
-    Cochran (1977), Sampling Techniques, 3rd edition, sections 5.3 and 6.4.
-
-    Examples
-    --------
-    >>> found = linear_mean(np.array([[0.0], [0.5], [1.0]]), Design.of(3))
-    >>> found.mean, found.se.round(4), found.df
-    (array([0.5]), array([0.2887]), 2)
+    Binder (1983), On the variances of asymptotically normal estimators from complex surveys.
     """
     mean = np.asarray(design.mean(values), np.float64)
     rounding = np.asarray(ROUNDING * (largest_of(values) if largest is None else largest), np.float64)
@@ -257,30 +218,10 @@ def linear_mean(values: FloatArray, design: Design, largest: FloatArray | None =
 
 
 def student_mean(values: FloatArray, design: Design, largest: FloatArray | None = None) -> LinearMean:
-    """Means of values, shape (n, m), with the standard errors and degrees of freedom of Student's t.
+    """Means of values, shape (n, m), with the standard errors and degrees of freedom of Student's
+    t.
 
-    Without weights, and with equal ones, `linear_mean` gives the same bits. Let unequal weights ``p_i`` of independent units sum to 1. Then
-    the variance is ``c sum p_i^2 (x_i - mean)^2``, and ``c = S / sum p_i^2 (1 - 2 p_i + S)`` with ``S = sum p_i^2`` makes its expectation
-    right for units of one variance. The degrees of freedom are ``1/S - 1``: Kish's number of units of equal weight, less 1. A unit is a
-    query, or a cluster with its whole weight and its weighted mean. With strata, the variances of the strata are added, and Satterthwaite's
-    formula joins their degrees of freedom, again for one variance. Weights count as fixed. Where fewer than 0.1 degrees of freedom remain,
-    one unit is nearly all there is: the standard error is infinite, with 0 degrees of freedom.
-
-    Notes
-    -----
-    Satterthwaite's formula for the weighted variance itself (Bell and McCaffrey, 2002) leaves 2.2 degrees of freedom of 60 queries of
-    weights 1, 1/2, 1/3, .... The interval then hardly ever misses: mean and standard error are not independent, but large together.
-
-    References
-    ----------
-    Kish (1965), Survey Sampling, section 11.7. Satterthwaite (1946), An approximate distribution of estimates of variance components.
-    Biometrics Bulletin 2. Cochran (1977), Sampling Techniques, 3rd edition, equation 5.16.
-
-    Examples
-    --------
-    >>> found = student_mean(np.array([[0.0], [0.5], [1.0]]), Design.of(3, weights=[2, 1, 1]))
-    >>> found.mean, found.se.round(4), round(found.df, 4)
-    (array([0.375]), array([0.3343]), 1.6667)
+    Kish (1965), Survey Sampling, section 11.7.
     """
     found = linear_mean(values, design, largest)
     if design.weights is None or design.n_units == 1 or (design.weights == design.weights[0]).all():
@@ -302,9 +243,8 @@ def student_mean(values: FloatArray, design: Design, largest: FloatArray | None 
 
 
 def _of_unequal(shares: FloatArray) -> tuple[float, float, float]:
-    """Sum of squared shares of a stratum's units, factor of the sum of squared parts, and degrees of freedom.
-
-    What is left beside the largest share is summed, not subtracted: of a share near 1 nothing would remain.
+    """Sum of squared shares of a stratum's units, factor of the sum of squared parts, and degrees
+    of freedom.
     """
     whole, top = shares.sum(), int(shares.argmax())
     own = shares / whole
@@ -317,7 +257,9 @@ def _of_unequal(shares: FloatArray) -> tuple[float, float, float]:
 
 
 def _centred(parts: FloatArray, shares: FloatArray) -> FloatArray:
-    """Parts of units about the weighted mean of their stratum; they sum to 0, which gives the part of the largest share."""
+    """Parts of units about the weighted mean of their stratum; they sum to 0, which gives the part
+    of the largest share.
+    """
     centred = parts - shares[:, None] * (parts.sum(axis=0) / shares.sum())
     top = int(shares.argmax())
     centred[top] = -np.delete(centred, top, axis=0).sum(axis=0)

@@ -202,27 +202,8 @@ class DifferenceSums:
 
 
 def sums_of_columns(queries: Sequence[str], a: FloatArray, b: FloatArray, *, n_draws: int, seed: int) -> list[DifferenceSums]:
-    """Sum the differences of several measures, for which the numbers of each query are drawn once.
-
-    Parameters
-    ----------
-    queries : sequence of str
-        Query ids.
-    a, b : float64 array, shape (n_queries, n_measures)
-        Values of both runs; a query counts in a measure where both are finite.
-    n_draws, seed
-        As for `DifferenceSums.of`.
-
-    Raises
-    ------
-    OptionError
-        `n_draws` is below 1.
-
-    Examples
-    --------
-    >>> a, b = np.array([[0.5, np.nan], [0.25, 1.0]]), np.array([[0.75, 1.0], [0.25, 0.5]])
-    >>> [(one.n, one.difference) for one in sums_of_columns(["p", "q"], a, b, n_draws=10, seed=0)]
-    [(2, 0.125), (1, -0.5)]
+    """Sum the differences of several measures, for which the numbers of each query are drawn
+    once.
     """
     if n_draws < 1:
         raise OptionError(f"n_draws={n_draws}: expected a whole number from 1 on")
@@ -266,26 +247,10 @@ def sums_of_columns(queries: Sequence[str], a: FloatArray, b: FloatArray, *, n_d
 
 
 def max_t(family: Sequence[DifferenceSums], alternative: Alternative = "two-sided", nulls: "Sequence[float] | None" = None) -> list[float]:
-    """P values of several measures of the same runs, corrected together: single-step max-T on the sign flips that they share.
+    """P values of several measures of the same runs, corrected together: single-step max-T on the
+    sign flips that they share.
 
-    Parameters
-    ----------
-    family : sequence of DifferenceSums
-        One a measure, of one seed.
-    alternative
-        As for `DifferenceSums.p_value`.
-    nulls : sequence of float, optional
-        Difference that is tested by each measure; 0 by default.
-
-    References
-    ----------
     Westfall and Young (1993), Resampling-based multiple testing, section 2.3.
-
-    Examples
-    --------
-    >>> sums = DifferenceSums.of(["q1", "q2", "q3"], [0.1, 0.2, 0.3], [0.4, 0.5, 0.7], n_draws=100)
-    >>> max_t([sums]) == [sums.p]
-    True
     """
     observed, drawn = _studentised(family, alternative, nulls)
     largest = drawn.max(axis=0)
@@ -298,20 +263,8 @@ def levels_of_max_t(
     alternative: Alternative = "two-sided",
     nulls: "Sequence[float] | None" = None,
 ) -> list[float]:
-    """Level at which a t test makes each test of a family alone, where `max_t` holds the level of all together.
-
-    Parameters
-    ----------
-    family, alternative, nulls
-        As for `max_t`.
-    alpha : float
-        Level of the family.
-
-    Examples
-    --------
-    >>> sums = DifferenceSums.of([f"q{n}" for n in range(40)], np.zeros(40), np.sin(np.arange(40)), n_draws=100)
-    >>> levels_of_max_t([sums], 0.05), levels_of_max_t([sums, sums], 0.05)[0] > 0.025
-    ([0.05], True)
+    """Level at which a t test makes each test of a family alone, where `max_t` holds the level of
+    all together.
     """
     if len(family) == 1:
         return [alpha]
@@ -326,7 +279,9 @@ def levels_of_max_t(
 def _studentised(
     family: Sequence[DifferenceSums], alternative: Alternative, nulls: Sequence[float] | None
 ) -> tuple[list[float], FloatArray]:
-    """Sums divided by the root of their squares, larger where they speak against the null: observed, and drawn (tests, n_draws)."""
+    """Sums divided by the root of their squares, larger where they speak against the null:
+    observed, and drawn (tests, n_draws).
+    """
     observed, drawn = [], []
     for one, null in zip(family, [0.0] * len(family) if nulls is None else nulls, strict=True):
         centre = one.total - null * one.n
@@ -339,7 +294,9 @@ def _studentised(
 
 
 def _draws(query: str, n_draws: int, seed: int) -> tuple[FloatArray, FloatArray]:
-    """Signs and Poisson counts of a query: words of Philox, whose key is a hash of seed and query id."""
+    """Signs and Poisson counts of a query: words of Philox, whose key is a hash of seed and query
+    id.
+    """
     digest = hashlib.blake2b(seed.to_bytes(16, "little", signed=True) + encode_id(query), digest_size=16).digest()
     generator = np.random.Philox(key=int.from_bytes(digest, "little"))
     bits = np.unpackbits(generator.random_raw(-(-n_draws // 64)).astype("<u8").view(np.uint8))[:n_draws]

@@ -171,14 +171,18 @@ def swap_rates(
 
 
 class _Halves(NamedTuple):
-    """Weighted totals of the units, (n_units, runs), their weights, (n_units,), and the stratum of each."""
+    """Weighted totals of the units, (n_units, runs), their weights, (n_units,), and the stratum of
+    each.
+    """
 
     totals: FloatArray
     weights: FloatArray
     strata: IntArray | None
 
     def orders(self, splits: int, generator: np.random.Generator) -> IntArray:
-        """Units in a random order for each split, shape (splits, n_units); any stretch of it has the shares of the strata."""
+        """Units in a random order for each split, shape (splits, n_units); any stretch of it has
+        the shares of the strata.
+        """
         keys = generator.random((splits, self.weights.size))
         for stratum in range(0 if self.strata is None else int(self.strata.max()) + 1):
             units = np.flatnonzero(self.strata == stratum)

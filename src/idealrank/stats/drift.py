@@ -183,9 +183,8 @@ class Ewma:
 
 
 def _run_length(centre: Callable[[FloatArray], FloatArray], spread: float, between: tuple[float, float], *, at_low: bool) -> float:
-    """Mean rounds from 0 until a level leaves an interval; `at_low`, what falls below the interval comes back to its lower end.
-
-    ``L(s) = 1 + P(below | s) L(low) + integral of L(y) density(y | s) dy`` at the nodes of Gauss and Legendre.
+    """Mean rounds from 0 until a level leaves an interval; `at_low`, what falls below the interval
+    comes back to its lower end.
     """
     low, high = between
     nodes, weights = _gauss(min(_NODES[1], max(_NODES[0], math.ceil(8 * (high - low) / spread))))
@@ -202,7 +201,8 @@ def _run_length(centre: Callable[[FloatArray], FloatArray], spread: float, betwe
 
 
 def _solved(matrix: FloatArray) -> FloatArray:
-    """The vector that a matrix turns into ones, by elimination; rows of ``I - P`` need no exchange for a substochastic P.
+    """The vector that a matrix turns into ones, by elimination; rows of ``I - P`` need no exchange
+    for a substochastic P.
 
     BLAS would sum in an order that depends on the processor.
     """

@@ -114,14 +114,8 @@ def effect_sizes(a: npt.ArrayLike, b: npt.ArrayLike, *, design: Design | None = 
 
 
 def deviations(columns: FloatArray, design: Design, largest: FloatArray | None = None) -> FloatArray:
-    """Standard deviations of columns under weights, with n - 1; NaN for one query, 0 where they are rounding.
-
-    `largest`, shape (m,), is the largest value that the columns come from, by default that of the columns.
-
-    Examples
-    --------
-    >>> deviations(np.array([[0.0], [2.0]]), Design.of(2)).round(4)
-    array([1.4142])
+    """Standard deviations of columns under weights, with n - 1; NaN for one query, 0 where they are
+    rounding.
     """
     if design.n == 1:
         return np.full(columns.shape[1], np.nan)
@@ -131,25 +125,13 @@ def deviations(columns: FloatArray, design: Design, largest: FloatArray | None =
 
 
 def in_units(mean: FloatArray, unit: FloatArray) -> FloatArray:
-    """A difference in units; 0 where it is 0, infinite where the unit is 0.
-
-    Examples
-    --------
-    >>> in_units(np.array([0.0, -0.1, 0.1]), np.array([0.0, 0.0, 0.2]))
-    array([ 0. , -inf,  0.5])
-    """
+    """A difference in units; 0 where it is 0, infinite where the unit is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where((mean == 0) & (unit == 0), 0.0, mean / unit)
 
 
 def outcomes(differences: FloatArray) -> "tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]":
-    """Wins, ties and losses of each column.
-
-    Examples
-    --------
-    >>> [int(count[0]) for count in outcomes(np.array([[0.1], [0.0], [0.0]]))]
-    [1, 2, 0]
-    """
+    """Wins, ties and losses of each column."""
     return (differences > 0).sum(axis=0), (differences == 0).sum(axis=0), (differences < 0).sum(axis=0)
 
 
@@ -214,27 +196,10 @@ def too_skewed(differences: npt.ArrayLike, n: int) -> bool:
 
 
 def queries_for_skew(skew: float, seen: int) -> int:
-    """Return the fewest queries whose test counts as one of known error rate, by the skewness of the differences seen.
+    """Return the fewest queries whose test counts as one of known error rate, by the skewness of
+    the differences seen.
 
-    Fewer than 200 queries may lack rare large differences, so that their skewness is not a guide;
-    the number is then at least 200. Otherwise it is ``25 g^2``, with the skewness g. Differences in
-    fewer than 1.5% of all queries may be missing in 200 queries, too; then the rule sees nothing.
-
-    Parameters
-    ----------
-    skew : float
-        Skewness of the differences.
-    seen : int
-        Independent queries from which it was computed.
-
-    References
-    ----------
     Cochran (1977), Sampling Techniques, 3rd edition, section 2.15.
-
-    Examples
-    --------
-    >>> queries_for_skew(0.0, 50), queries_for_skew(0.0, 250), queries_for_skew(-4.0, 250)
-    (200, 0, 400)
     """
     needed = math.ceil(_PER_SQUARE * skew**2)
     return needed if seen >= _SEE_RARE else max(_SEE_RARE, needed)

@@ -28,31 +28,8 @@ _AT_A_TIME = 512
 def range_sf(q: FloatArray, groups: int, degrees: float) -> FloatArray:
     """P(range of `groups` standard normals / independent estimate of their sd > q).
 
-    ``integral of f(s) P(R > q s) ds``, with s^2 = chi^2 / degrees and P(R > w) = ``k integral of phi(z) (Phi(z)^(k-1) -
-    (Phi(z) - Phi(z - w))^(k-1)) dz``: trapezoids in log s and z, which converge exponentially here.
-
-    Parameters
-    ----------
-    q : float64 array, any shape
-        At least 0; infinite gives 0.
-    groups : int
-        At least 2.
-    degrees : float
-        Above 0.
-
-    Returns
-    -------
-    float64 array, the shape of `q`
-        In [0, 1].
-
-    References
-    ----------
-    Lund and Lund (1983), Algorithm AS 190: probabilities and upper quantiles for the studentized range. Applied Statistics 32, 204-210.
-
-    Examples
-    --------
-    >>> range_sf(np.array([0.0, 3.5]), 3, 20.0).round(4)
-    array([1.    , 0.0559])
+    Lund and Lund (1983), Algorithm AS 190: probabilities and upper quantiles for the studentized
+    range. Applied Statistics 32, 204-210.
     """
     log_s, weights = _spread_nodes(degrees)
     tail = _range_table(groups)
@@ -67,13 +44,7 @@ def range_sf(q: FloatArray, groups: int, degrees: float) -> FloatArray:
 
 
 def range_quantile(level: float, groups: int, degrees: float) -> float:
-    """The q that the studentized range exceeds with chance 1 - level.
-
-    Examples
-    --------
-    >>> round(range_quantile(0.95, 3, 20.0), 3)
-    3.578
-    """
+    """The q that the studentized range exceeds with chance 1 - level."""
     highest = 8.0
     while range_sf(np.array(highest), groups, degrees) > 1 - level:
         highest *= 2

@@ -29,24 +29,7 @@ Counts = FloatArray  # how often each unit was drawn, shape (draws, n_units)
 
 
 class Draws:
-    """Draws with replacement of the units of a design.
-
-    Parameters
-    ----------
-    design : Design
-    n_resamples : int
-        Draws, from the first.
-    rng : Generator, seed or None
-        One child of it for each block. A generator is advanced.
-    threads : int, optional
-        Number of threads; None or 0 uses all cores.
-
-    Examples
-    --------
-    >>> draws = Draws(Design.of(3), 5, rng=1)
-    >>> draws.each(lambda counts: counts.sum(axis=1, keepdims=True), 1).ravel()
-    array([3., 3., 3., 3., 3.])
-    """
+    """Draws with replacement of the units of a design."""
 
     def __init__(self, design: Design, n_resamples: int, rng: RandomLike = None, threads: int | None = None) -> None:
         self.n_resamples = n_resamples
@@ -58,7 +41,9 @@ class Draws:
         self._seeds = generator_of(rng).bit_generator.seed_seq.spawn(blocks)  # type: ignore[attr-defined]
 
     def each(self, work: Callable[[Counts], FloatArray], n_columns: int) -> FloatArray:
-        """Stack the results of `work` on the counts of each block, (draws, n_columns); every call gives the same."""
+        """Stack the results of `work` on the counts of each block, (draws, n_columns); every call
+        gives the same.
+        """
         kept = np.empty((self.n_resamples, n_columns))
 
         def block(number: int) -> None:
@@ -80,7 +65,9 @@ class Draws:
 
 
 class ResampledUnits(NamedTuple):
-    """Centred totals of each unit, (m, n_units), their sizes, (1, n_units), and the units of each stratum."""
+    """Centred totals of each unit, (m, n_units), their sizes, (1, n_units), and the units of each
+    stratum.
+    """
 
     totals: FloatArray
     sizes: FloatArray
@@ -99,7 +86,9 @@ class ResampledUnits(NamedTuple):
         return np.asarray(_sums(counts, self.totals) / _sums(counts, self.sizes), np.float64)
 
     def studentised(self, counts: Counts) -> FloatArray:
-        """The shift of each draw over its own standard error; infinite with its sign where a draw does not vary."""
+        """The shift of each draw over its own standard error; infinite with its sign where a draw
+        does not vary.
+        """
         shift = self.shifts(counts)
         variance = np.zeros_like(shift)
         for units in self.strata:
@@ -110,12 +99,16 @@ class ResampledUnits(NamedTuple):
 
 
 def _sums(counts: Counts, rows: FloatArray) -> FloatArray:
-    """Sums over drawn units, (draws, m): einsum has no threads, and so no order of terms that changes with them."""
+    """Sums over drawn units, (draws, m): einsum has no threads, and so no order of terms that
+    changes with them.
+    """
     return np.asarray(np.einsum("du,mu->dm", counts, rows))
 
 
 def _stratum_variance(shift: FloatArray, counts: Counts, totals: FloatArray, sizes: FloatArray) -> FloatArray:
-    """n/(n - 1) times the sum of squares of ``total - shift size`` about its mean, for the drawn units of one stratum."""
+    """n/(n - 1) times the sum of squares of ``total - shift size`` about its mean, for the drawn
+    units of one stratum.
+    """
     n = counts.shape[1]
     squares = _sums(counts, totals**2)
     mixed = _sums(counts, totals * sizes)
@@ -126,31 +119,7 @@ def _stratum_variance(shift: FloatArray, counts: Counts, totals: FloatArray, siz
 
 
 def bootstrap_bounds(method: str, values: FloatArray, design: Design, found: LinearMean, tails: Tails, draws: Draws) -> Bounds:
-    """Low and high bounds of the means of values, shape (n, m), at two tail probabilities.
-
-    Parameters
-    ----------
-    method : str
-        "percentile", "basic", "bca" or "studentised".
-    values : float64 array, shape (n, m)
-    design : Design
-    found : LinearMean
-        Of the same values.
-    tails : (float, float)
-        Lower and upper probability, 0.025 and 0.975 for a level of 0.95.
-    draws : Draws
-
-    Returns
-    -------
-    (float64 array, float64 array), each of shape (m,)
-
-    Examples
-    --------
-    >>> from idealrank.stats.design import linear_mean
-    >>> values, design = np.array([[0.0], [1.0], [1.0], [0.0]]), Design.of(4)
-    >>> bootstrap_bounds("percentile", values, design, linear_mean(values, design), (0.025, 0.975), Draws(design, 999, rng=1))
-    (array([0.]), array([1.]))
-    """
+    """Low and high bounds of the means of values, shape (n, m), at two tail probabilities."""
     reader = {"percentile": _percentile, "basic": _basic, "bca": _bca, "studentised": _studentised}[method]
     width = max(1, _KEPT // draws.n_resamples)
     low, high = np.empty_like(found.mean), np.empty_like(found.mean)
@@ -194,7 +163,9 @@ def _bca(units: ResampledUnits, found: LinearMean, tails: Tails, draws: Draws) -
 
 
 def _each_quantile(sorted_columns: FloatArray, shares: FloatArray) -> FloatArray:
-    """A quantile of its own for each sorted column, between order statistics as `numpy.quantile` has it."""
+    """A quantile of its own for each sorted column, between order statistics as `numpy.quantile`
+    has it.
+    """
     return np.array([np.quantile(column, share) for column, share in zip(sorted_columns.T, shares, strict=True)])
 
 
@@ -216,12 +187,8 @@ N_RESAMPLES = 10_000
 
 
 def against_null(statistic: FloatArray, alternative: str) -> FloatArray:
-    """Return a statistic such that larger values are stronger evidence against the null: the size, the value, or minus the value.
-
-    Examples
-    --------
-    >>> [against_null(np.array([-2.0, 1.0]), alternative).tolist() for alternative in ALTERNATIVES]
-    [[2.0, 1.0], [-2.0, 1.0], [2.0, -1.0]]
+    """Return a statistic such that larger values are stronger evidence against the null: the size,
+    the value, or minus the value.
     """
     if alternative == "two-sided":
         return np.abs(statistic)
@@ -229,12 +196,8 @@ def against_null(statistic: FloatArray, alternative: str) -> FloatArray:
 
 
 def side_of_interval(low: float, high: float) -> Literal["better", "worse", "undecided"]:
-    """Return the side of 0 on which the interval of a gain is; "undecided" if the interval contains 0.
-
-    Examples
-    --------
-    >>> side_of_interval(0.1, 0.3), side_of_interval(-0.3, -0.1), side_of_interval(-0.1, 0.3)
-    ('better', 'worse', 'undecided')
+    """Return the side of 0 on which the interval of a gain is; "undecided" if the interval contains
+    0.
     """
     if low > 0:
         return "better"
@@ -482,12 +445,8 @@ def _note(found: LinearMean, low: FloatArray, high: FloatArray, alternative: str
 
 
 def in_columns(text: str, columns: BoolArray) -> str:
-    """A text, with the columns it is about where there are several; empty where it is about none.
-
-    Examples
-    --------
-    >>> in_columns("equal", np.array([True, False, True])), in_columns("equal", np.array([True]))
-    ('equal in columns 0, 2', 'equal')
+    """A text, with the columns it is about where there are several; empty where it is about
+    none.
     """
     if not columns.any():
         return ""
@@ -496,29 +455,8 @@ def in_columns(text: str, columns: BoolArray) -> str:
 
 
 def exact_bounds(hits: FloatArray | IntArray, misses: FloatArray | IntArray, tail: float) -> tuple[FloatArray, FloatArray]:
-    """Bounds of the share behind counted hits and misses, each missed with a chance of at most `tail`.
-
-    Parameters
-    ----------
-    hits, misses : array, shape (n,)
-        Counts, from 0; fractions are as if they were counted.
-    tail : float
-        In (0, 0.5].
-
-    Returns
-    -------
-    (float64 array, float64 array)
-        Low and high, in [0, 1]: 0 and 1 where nothing was counted.
-
-    References
-    ----------
-    Clopper and Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the binomial. Biometrika 26(4).
-
-    Examples
-    --------
-    >>> low, high = exact_bounds(np.array([0.0, 5.0]), np.array([10.0, 5.0]), 0.025)
-    >>> low.round(4), high.round(4)
-    (array([0.    , 0.1871]), array([0.3085, 0.8129]))
+    """Bounds of the share behind counted hits and misses, each missed with a chance of at most
+    `tail`.
     """
     low = np.where(hits > 0, betaincinv(np.where(hits > 0, hits, 1.0), misses + 1, tail), 0.0)
     high = np.where(misses > 0, betaincinv(hits + 1, np.where(misses > 0, misses, 1.0), 1 - tail), 1.0)
@@ -526,17 +464,10 @@ def exact_bounds(hits: FloatArray | IntArray, misses: FloatArray | IntArray, tai
 
 
 def clopper_pearson(share: FloatArray, size: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    """The exact interval of a share, each end missed with a chance of at most (1 - level)/2; a size of 0 gives 0 to 1.
+    """The exact interval of a share, each end missed with a chance of at most (1 - level)/2; a size
+    of 0 gives 0 to 1.
 
-    References
-    ----------
     Clopper and Pearson (1934), Biometrika 26(4).
-
-    Examples
-    --------
-    >>> low, high = clopper_pearson(np.array([0.0, 0.5]), np.array([10.0, 10.0]), 0.95)
-    >>> low.round(4), high.round(4)
-    (array([0.    , 0.1871]), array([0.3085, 0.8129]))
     """
     hits = share * size
     return exact_bounds(hits, size - hits, (1 - level) / 2)

@@ -232,7 +232,9 @@ def _margins(margin: npt.ArrayLike, interval: Interval) -> FloatArray:
 def _t_p(
     a: npt.ArrayLike, b: npt.ArrayLike, design: Design | None, method: str, tests: "tuple[tuple[FloatArray, Alternative], ...]"
 ) -> FloatArray:
-    """The largest p of the one-sided t tests of the difference plus a shift; NaN for methods that have none."""
+    """The largest p of the one-sided t tests of the difference plus a shift; NaN for methods that
+    have none.
+    """
     if method != "t":
         return np.full(tests[0][0].size, np.nan)
     first, second = paired(a, b)

@@ -393,10 +393,8 @@ def _mean_of(differences: FloatArray, mask: BoolArray, design: Design) -> FloatA
 
 
 class _Tests(NamedTuple):
-    """Tests of shifts from the null, two-sided or of "greater", with their statistic ``sum t_i / sqrt(sum t_i^2)``.
-
-    `weight`, `square_weight` and `cross` are the sums of ``w_i``, ``w_i^2`` and ``t_i w_i`` of each test; statistics as small as
-    `rounding` are 0.
+    """Tests of shifts from the null, two-sided or of "greater", with their statistic ``sum t_i /
+    sqrt(sum t_i^2)``.
     """
 
     units: Units
@@ -453,7 +451,9 @@ class _Tests(NamedTuple):
         return np.isfinite(self.root)
 
     def stream(self, flips: Flips, rows: Any, threads: int | None) -> Callable[[int, Callable[[FloatArray], Any]], Iterator[Any]]:
-        """Largest statistic of each draw, of differences from the null and of those from their mean, shape (draws, 2)."""
+        """Largest statistic of each draw, of differences from the null and of those from their
+        mean, shape (draws, 2).
+        """
         used = np.flatnonzero(self.differ) if self.differ.any() else np.arange(self.root.size)
         root, centres = self.root[used], self.centres.of_columns(used)
         n_weights = centres.weights.shape[1]
@@ -494,7 +494,8 @@ class _Tests(NamedTuple):
         return np.asarray(largest * np.where(largest < 0, 1 - ROUNDING, 1 + ROUNDING), np.float64)
 
     def interval(self, critical: float, wide: float, null: float, reached: BoolArray) -> tuple[FloatArray, FloatArray]:
-        """Shifts whose statistic is at most `wide`, in the units of the differences; all shifts where the level is not `reached`.
+        """Shifts whose statistic is at most `wide`, in the units of the differences; all shifts
+        where the level is not `reached`.
 
         `critical`, at most `wide`, decides whether the null is one of them.
         """
@@ -536,17 +537,7 @@ class _Tests(NamedTuple):
 
 
 class _Centres(NamedTuple):
-    """Means of the tests, for the statistics of ``t_i - mean w_i``.
-
-    Parameters
-    ----------
-    weights : float64 array, shape (n_units, distinct)
-        Whole numbers.
-    place : int array, shape (tests,)
-        The column of weights of each test.
-    mean, root : float64 array, shape (tests,)
-        Total by weight; root of the sum of squares, infinite where every unit has the mean.
-    """
+    """Means of the tests, for the statistics of ``t_i - mean w_i``."""
 
     weights: FloatArray
     place: IntArray
@@ -599,7 +590,9 @@ class _Draws(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """Corrected p values, and the critical statistics of differences from the null and from their means."""
+    """Corrected p values, and the critical statistics of differences from the null and from their
+    means.
+    """
 
     p: FloatArray
     critical: float
@@ -616,7 +609,9 @@ class _Found(NamedTuple):
 
 
 def _flipped(tests: _Tests, n_draws: int, level: float, rng: RandomLike, threads: int | None) -> tuple[_Found, int, bool]:
-    """P values and critical statistics, the number of sign vectors, and whether they are all there are."""
+    """P values and critical statistics, the number of sign vectors, and whether they are all there
+    are.
+    """
     every = len(tests.units.totals)
     rows = np.flatnonzero(tests.units.totals.any(axis=1))
     if not _listed(rows.size, n_draws):
@@ -636,7 +631,9 @@ def _listed(n_units: int, draws: int) -> bool:
 
 
 def _reached(n_units: FloatArray, level: float, *, two_sided: bool) -> BoolArray:
-    """Return whether a test of so many units can reach the level: one of 2^n sign vectors, or two, are the rarest result."""
+    """Return whether a test of so many units can reach the level: one of 2^n sign vectors, or two,
+    are the rarest result.
+    """
     rarest = np.exp2(float(two_sided) - n_units)
     return np.asarray(rarest <= level_left(level), np.bool_)
 

@@ -24,24 +24,7 @@ _HALVINGS = 56  # of the range of the differences: past the last bit of the larg
 
 
 class SignedRanks(NamedTuple):
-    """Rank sums of columns of differences.
-
-    Parameters
-    ----------
-    n : int
-        Differences of a column.
-    positive : float64 array, shape (m,)
-        Sums of the ranks of the positive differences.
-    mean, se : float64 array, shape (m,)
-        Of that sum if signs are random.
-    tied, exact : bool array, shape (m,)
-        Where differences are 0 or equal in size, but for rounding; where the exact distribution applies.
-
-    Examples
-    --------
-    >>> SignedRanks.of(np.array([[0.1], [-0.2], [0.3], [0.0]])).positive
-    array([6.])
-    """
+    """Rank sums of columns of differences."""
 
     n: int
     positive: FloatArray
@@ -52,11 +35,7 @@ class SignedRanks(NamedTuple):
 
     @classmethod
     def of(cls, differences: FloatArray, largest: FloatArray | None = None) -> "SignedRanks":
-        """Of differences, shape (n, m): zeros are ranked, then left out.
-
-        `largest`, shape (m,), is the largest value that the differences come from, by default the largest difference: sizes within
-        1e-12 of it are 0, and the others are tied as `ranks_within` has it.
-        """
+        """Of differences, shape (n, m): zeros are ranked, then left out."""
         n = differences.shape[0]
         sizes = np.abs(differences)
         rounding = ROUNDING * (sizes.max(axis=0) if largest is None else largest)
@@ -91,7 +70,9 @@ class SignedRanks(NamedTuple):
         return np.array([walsh_averages(column, middle).mean() for column in differences.T])
 
     def bounds(self, differences: FloatArray, level: float, alternative: str) -> tuple[FloatArray, FloatArray]:
-        """Bounds of the pseudo-median by inversion of the test, each of shape (m,); NaN where there are zeros or ties."""
+        """Bounds of the pseudo-median by inversion of the test, each of shape (m,); NaN where there
+        are zeros or ties.
+        """
         outside = (1 - level) / (2 if alternative == "two-sided" else 1)
         total = self.n * (self.n + 1) // 2
         low, high = np.full((2, self.positive.size), np.nan)
@@ -108,12 +89,8 @@ class SignedRanks(NamedTuple):
 
 @lru_cache(maxsize=64)
 def null_distribution(n: int) -> FloatArray:
-    """Chance that the ranks 1 to n with random signs sum to at most 0, 1, ..., n (n + 1)/2 on the positive side.
-
-    Examples
-    --------
-    >>> null_distribution(2)
-    array([0.25, 0.5 , 0.75, 1.  ])
+    """Chance that the ranks 1 to n with random signs sum to at most 0, 1, ..., n (n + 1)/2 on the
+    positive side.
     """
     counts = np.ones(1)
     for rank in range(1, n + 1):
@@ -124,14 +101,8 @@ def null_distribution(n: int) -> FloatArray:
 
 
 def walsh_averages(differences: FloatArray, places: IntArray) -> FloatArray:
-    """The means of two differences at the given places of their order, 0 for the smallest, without making them all.
-
-    Halves the range again and again, counting the means below by binary search; then takes the first mean above the lower bound.
-
-    Examples
-    --------
-    >>> walsh_averages(np.array([0.0, 1.0, 3.0]), np.arange(6))
-    array([0. , 0.5, 1. , 1.5, 2. , 3. ])
+    """The means of two differences at the given places of their order, 0 for the smallest, without
+    making them all.
     """
     ordered = np.sort(differences)
     low = np.full(places.size, np.nextafter(ordered[0], -np.inf))
@@ -278,13 +249,7 @@ def paired_t(
 
 
 def t_tail(statistic: FloatArray, df: "float | FloatArray", alternative: str) -> FloatArray:
-    """The p value of a t statistic; 1 without degrees of freedom.
-
-    Examples
-    --------
-    >>> t_tail(np.array([0.0, 1.0]), 1, "two-sided").round(12)
-    array([1. , 0.5])
-    """
+    """The p value of a t statistic; 1 without degrees of freedom."""
     tail = stdtr(df, -against_null(statistic, alternative))
     sides = 2 if alternative == "two-sided" else 1
     return np.where(np.equal(df, 0), 1.0, sides * tail)
@@ -406,7 +371,9 @@ def wilcoxon(
 def _ranked(
     test: str, a: npt.ArrayLike, b: npt.ArrayLike, alternative: str, level: float, design: Design | None
 ) -> tuple[FloatArray, FloatArray, FloatArray, Design]:
-    """Values of a for their shape, differences as columns with the largest values behind them, and a plain design."""
+    """Values of a for their shape, differences as columns with the largest values behind them, and
+    a plain design.
+    """
     refuse_design(test, design, "paired_t")
     chosen("alternative", alternative, ALTERNATIVES)
     open_share("level", level)

@@ -137,7 +137,9 @@ def all_pairs(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Summed:
-    """Sums over the flipped units of the runs of one measure, a block after the other: kept if they are few, drawn again if not."""
+    """Sums over the flipped units of the runs of one measure, a block after the other: kept if they
+    are few, drawn again if not.
+    """
 
     columns: FloatArray  # (n_units, runs + 1): whole totals, and whole weights
     scale: float  # of a mean: a unit over a unit of weights
@@ -165,7 +167,9 @@ class _Summed:
 def _of_measure(
     summed: _Summed, rank: int, draws: int, threads: int | None
 ) -> Iterator[tuple[tuple[IntArray, IntArray], IntArray, FloatArray]]:
-    """Parts of the pairs: which, their counts, and the ends (2, pairs) of their intervals, the lower ones with their sign changed."""
+    """Parts of the pairs: which, their counts, and the ends (2, pairs) of their intervals, the
+    lower ones with their sign changed.
+    """
     first, second = np.triu_indices(summed.columns.shape[1] - 1, 1)
     size = max(_LEAST_PAIRS, min(_MOST_PAIRS, FEW_VALUES // (2 * draws)))
 
@@ -341,7 +345,9 @@ def randomised_hsd(
 
 
 def _ranges_of(runs: Runs, rng: RandomLike, threads: int | None) -> "Callable[[int, Callable[[FloatArray], Any]], Iterator[Any]]":
-    """A stream of the largest total minus the smallest, shape (draws, measures), a step more so that ties are reached."""
+    """A stream of the largest total minus the smallest, shape (draws, measures), a step more so
+    that ties are reached.
+    """
     sequence = generator_of(rng).bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
     entropy, key = sequence.entropy, sequence.spawn_key
 

@@ -209,7 +209,9 @@ def permutation_test(
 
 
 def _from_null(columns: FloatArray, first: FloatArray, second: FloatArray, null: float) -> FloatArray:
-    """Differences from the null; 0.4 - 0.5 + 0.1 is not 0, and rounding is no evidence of either side."""
+    """Differences from the null; 0.4 - 0.5 + 0.1 is not 0, and rounding is no evidence of either
+    side.
+    """
     if null == 0:
         return columns
     shifted = columns - null
@@ -225,7 +227,9 @@ def _check(alternative: str, level: float, null: float) -> None:
 
 
 def _tested(units: Units, exact: BoolArray, asked: _Asked, rng: RandomLike) -> _Found:
-    """Every column by enumeration of all units, by that of the units with a difference, or by draws."""
+    """Every column by enumeration of all units, by that of the units with a difference, or by
+    draws.
+    """
     n_units = units.weights.size
     if n_units <= MOST_UNITS:
         return _flipped(units, AllFlips(n_units), 0, asked._replace(draws=1 << n_units))
@@ -274,7 +278,9 @@ def _found(units: Units, tail: Tail, rank: int, observed: int, asked: _Asked) ->
 
 
 def _enumerated(units: Units, flips: Flips, asked: _Asked) -> _Found:
-    """All signs of the units with a difference, each equally often beside random signs of the others, whose weights matter to shifts."""
+    """All signs of the units with a difference, each equally often beside random signs of the
+    others, whose weights matter to shifts.
+    """
     found = _Found(*(np.empty(units.unit.size) for _ in _Found._fields))
     for first in range(0, units.unit.size, _TOGETHER):
         columns = np.arange(units.unit.size)[first : first + _TOGETHER]

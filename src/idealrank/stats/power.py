@@ -314,7 +314,9 @@ def _beyond(critical: float, df: float, shift: float) -> float:
 
 
 def _both_beyond(critical: float, df: float, below: float, above: float) -> float:
-    """P(both one-sided tests succeed): the integral over s of P(critical s - below < Z < above - critical s)."""
+    """P(both one-sided tests succeed): the integral over s of P(critical s - below < Z < above -
+    critical s).
+    """
     lowest = math.sqrt(2 * gammaincinv(df / 2, 1e-17) / df)
     highest = min((below + above) / (2 * critical), math.sqrt(chdtri(df, 1e-17) / df)) if critical > 0 else 0.0
     if highest <= lowest:

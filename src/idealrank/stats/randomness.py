@@ -21,18 +21,7 @@ else:  # NumPy loads its generators when they are first used
 
 
 def generator_of(rng: RandomLike) -> np.random.Generator:
-    """A generator from a seed, or the one given.
-
-    Raises
-    ------
-    OptionError
-        It is neither; or a generator that cannot spawn others.
-
-    Examples
-    --------
-    >>> generator_of(1).random() == generator_of(np.random.default_rng(1)).random()
-    True
-    """
+    """A generator from a seed, or the one given."""
     try:
         generator = np.random.default_rng(rng)  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:
@@ -43,35 +32,13 @@ def generator_of(rng: RandomLike) -> np.random.Generator:
 
 
 def threads_of(threads: int | None) -> int:
-    """Return the number of threads; None and 0 mean one a core.
-
-    Raises
-    ------
-    OptionError
-        It is no whole number from 0 on.
-
-    Examples
-    --------
-    >>> threads_of(3)
-    3
-    """
+    """Return the number of threads; None and 0 mean one a core."""
     count = whole_number("threads", 0 if threads is None else threads, 0)
     return count or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
 
 
 def whole_number(name: str, value: int, least: int = 1, most: int | None = None) -> int:
-    """An option that is a whole number, checked.
-
-    Raises
-    ------
-    OptionError
-        It is none, too small, or too large.
-
-    Examples
-    --------
-    >>> whole_number("n", np.int64(5))
-    5
-    """
+    """An option that is a whole number, checked."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -88,41 +55,15 @@ Result = TypeVar("Result")
 
 
 def in_order(one: Callable[[int], Result], count: int, threads: int | None) -> Iterator[Result]:
-    """``one(0), one(1), ...`` on threads; a few wait to be taken, never all of them.
-
-    Parameters
-    ----------
-    one : callable
-        Takes a number.
-    count : int
-        Numbers, from 0.
-    threads : int, optional
-        Number of threads; None or 0 uses all cores.
-
-    Examples
-    --------
-    >>> list(in_order(lambda number: number * number, 4, threads=2))
-    [0, 1, 4, 9]
-    """
+    """``one(0), one(1), ...`` on threads; a few wait to be taken, never all of them."""
     return each_in_order(one, range(count), min(threads_of(threads), count))
 
 
 class Background:
-    """Work begun on threads before its result is asked for; on one thread it is done when it is asked for.
+    """Work begun on threads before its result is asked for; on one thread it is done when it is
+    asked for.
 
     A context manager: leaving it drops what was not begun, and waits for what was.
-
-    Parameters
-    ----------
-    threads : int, optional
-        Number of threads; None or 0 uses all cores.
-
-    Examples
-    --------
-    >>> with Background(threads=2) as background:
-    ...     found = background.begin(lambda: 6 * 7)
-    ...     found()
-    42
     """
 
     def __init__(self, threads: int | None) -> None:
@@ -142,21 +83,8 @@ class Background:
 
 
 def each_in_order(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
-    """Apply `work` to each item in order. This thread takes items a few steps ahead, so they may be generated on the way.
-
-    Parameters
-    ----------
-    work : callable
-        Called on threads, or in this one if that is all there are.
-    items : iterable
-        Any number of them.
-    threads : int
-        At least 1.
-
-    Examples
-    --------
-    >>> list(each_in_order(str.upper, iter("ab"), 2))
-    ['A', 'B']
+    """Apply `work` to each item in order. This thread takes items a few steps ahead, so they may be
+    generated on the way.
     """
     if threads <= 1:
         yield from map(work, items)

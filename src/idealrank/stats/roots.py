@@ -6,21 +6,8 @@ from typing import Any
 
 
 def root_between(function: Callable[[float], float], low: float, high: float, *, within: float = 2e-12, share: float = 1e-12) -> float:
-    """The place between two where a function of opposite signs at these crosses zero, by Brent's method.
-
-    Parameters
-    ----------
-    function : callable
-        Of one number.
-    low, high : float
-        Where its signs differ.
-    within, share : float, optional
-        How near: absolute, and relative to the place.
-
-    Examples
-    --------
-    >>> round(root_between(lambda x: x * x - 2, 0.0, 2.0), 12)
-    1.414213562373
+    """The place between two where a function of opposite signs at these crosses zero, by Brent's
+    method.
     """
     from scipy.optimize import brentq  # noqa: PLC0415  (slow to load: commands that only compare do without)
 
@@ -29,21 +16,8 @@ def root_between(function: Callable[[float], float], low: float, high: float, *,
 
 
 def fewest(enough: Callable[[int], bool], *, near: float, most: int) -> int | None:
-    """The least whole number from 2 on that is enough, if more always is; None where `most` is not.
-
-    Parameters
-    ----------
-    enough : callable
-        Takes a number.
-    near : float
-        A guess: the nearer it is, the fewer numbers are tried.
-    most : int
-        Numbers beyond are hardly tried.
-
-    Examples
-    --------
-    >>> fewest(lambda n: n * n >= 50, near=3, most=100), fewest(lambda n: False, near=3, most=100)
-    (8, None)
+    """The least whole number from 2 on that is enough, if more always is; None where `most` is
+    not.
     """
     step, start = 1, math.ceil(min(max(near, 2.0), float(most)))
     if enough(start):

@@ -34,38 +34,13 @@ def fewest_changed(alpha: float) -> int:
 
     Signs of m units are as rare as 2^-m: the number grows with the logarithm of the level.
     `experiments/stated_power.py` shows that it is enough for single tests, families and series.
-
-    Parameters
-    ----------
-    alpha : float
-        Level of one side of the test.
-
-    Examples
-    --------
-    >>> fewest_changed(0.025), fewest_changed(0.005), fewest_changed(0.001)
-    (12, 18, 23)
     """
     rarer = math.log(alpha) / math.log(0.025)
     return max(FEWEST_CHANGED, math.ceil(FEWEST_CHANGED * rarer - 1e-9))
 
 
 class Criterion(NamedTuple):
-    """Test that decides, and the power to reach.
-
-    Parameters
-    ----------
-    alpha : float
-        Level of one side of the test.
-    power : float
-        Probability that the test rejects.
-    df : float or None
-        Degrees of freedom of the t distribution that `alpha` is a tail of; None where it is one of
-        the sums under random signs of these changes.
-    null : float
-        Difference that is tested against; the test looks for larger ones.
-    by_signs : bool
-        Whether signs decide, which move sums on the grid of the sizes; if not, Student's t does.
-    """
+    """Test that decides, and the power to reach."""
 
     alpha: float
     power: float
@@ -95,28 +70,7 @@ class Moments(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SeenChanges:
-    """Absolute differences of independent units, from which power is computed.
-
-    Parameters
-    ----------
-    sizes : float64 array
-        Absolute differences of the units that differ, above 0. The mean difference is their signed
-        sum over `units`.
-    differ, units : int
-        Units that differ, and all units.
-    scores : float64 array, optional
-        Contribution of each size to a statistic of ranks or signs; by default the size.
-    tilts : float64 array, optional
-        Size without the weight of the unit, which a tilt acts on; by default the size.
-    weight_moments : tuple of float
-        Means of the second, third and fourth powers of the weights of all units; their mean is 1.
-
-    Examples
-    --------
-    >>> changes = SeenChanges.of(np.array([0.0] * 30 + [0.1, -0.1] * 10), units=50)
-    >>> round(changes.detectable(Criterion(0.025, 0.8)), 4)
-    0.0267
-    """
+    """Absolute differences of independent units, from which power is computed."""
 
     sizes: FloatArray = field(repr=False)
     differ: int
@@ -159,9 +113,7 @@ class SeenChanges:
     def allowance(self) -> float:
         """Factor of a difference for the error of the sizes seen, which are mostly too small.
 
-        The median of a chi-squared variable is 2/3 below its m degrees of freedom. The bounded tail
-        of a small sample costs as much again: with 1.5 in all, normal differences are found as
-        often as stated, whatever their number.
+        The median of a chi-squared variable is 2/3 below its m degrees of freedom.
         """
         differ = self.differ / self.weight_moments[0]  # Kish's number of equal weight
         return math.sqrt(differ / (differ - 1.5)) if differ > 2 else 1.0
@@ -181,13 +133,7 @@ class SeenChanges:
         return common * largest
 
     def detectable(self, criterion: Criterion) -> float:
-        """Compute the smallest true difference, beyond the null, that the test finds so often.
-
-        Returns
-        -------
-        float
-            Infinite if no mean of such changes is found so often; NaN if every one is.
-        """
+        """Compute the smallest true difference, beyond the null, that the test finds so often."""
         largest = float(self._tilts.max())
 
         def above(tilt: float) -> float:
@@ -200,17 +146,7 @@ class SeenChanges:
         return min(max(mean, -self.reach), self.reach) - criterion.null
 
     def units_needed(self, effect: float, criterion: Criterion, *, near: float) -> int | None:
-        """Compute the number of units with which the test finds a true difference so often.
-
-        Parameters
-        ----------
-        effect : float
-            True difference, above 0; from `reach` on, no number is found.
-        criterion : Criterion
-            Test and power. Its degrees of freedom belong to the units seen, and grow with them.
-        near : float
-            A guess.
-        """
+        """Compute the number of units with which the test finds a true difference so often."""
         largest, seen = float(self._tilts.max()), effect / self.allowance
         spread = float((self.sizes * self._tilts).mean()) * self.differ / self.units
 
@@ -270,8 +206,7 @@ class SeenChanges:
         """Distance of the test from the power; 0 where it has it.
 
         The test rejects where the sum of the contributions exceeds q times the root of the sum of
-        their squares. The excess is nearly normal. Its two parts depend on each other: a few large
-        gains raise both.
+        their squares. The excess is nearly normal.
         """
         one, two, three, four = self._moments(tilt).less(criterion.null)
         root = math.sqrt(units * two)

@@ -114,7 +114,9 @@ def sequential_sign(values: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLi
 
 
 def _evidence(values: FloatArray, low: FloatArray) -> FloatArray:
-    """Logarithm of the mean stake on a mean above 0 after each draw; infinite once a mean of 0 or below is impossible."""
+    """Logarithm of the mean stake on a mean above 0 after each draw; infinite once a mean of 0 or
+    below is impossible.
+    """
     n = low.size
     left = n - np.arange(values.size)
     before = np.concatenate(([0.0], np.cumsum(values)[:-1])) if values.size else values

@@ -15,20 +15,8 @@ _MOST_COLUMNS, _MOST_DRAWS = 32, 1 << 17  # 32 MB of sums
 
 
 class SharedFlips:
-    """A seed of flips, for tests that flip the same units: in the place of a seed it gives the same numbers.
-
-    Parameters
-    ----------
-    seed : int
-        Seed of the flips.
-
-    Examples
-    --------
-    >>> columns = np.arange(12.0).reshape(3, 4)
-    >>> shared = SharedFlips(1)
-    >>> some, plain = (np.concatenate(list(flips_of(3, rng).map(columns, 100, np.copy))) for rng in (shared, 1))
-    >>> bool((some == plain).all()), flips_of(3, shared) is flips_of(3, shared)
-    (True, True)
+    """A seed of flips, for tests that flip the same units: in the place of a seed it gives the same
+    numbers.
     """
 
     def __init__(self, seed: int) -> None:
@@ -43,26 +31,13 @@ class SharedFlips:
 
 
 def flips_of(n_units: int, rng: "RandomLike | SharedFlips") -> Flips:
-    """Flips by a seed or generator, or shared ones.
-
-    Examples
-    --------
-    >>> flips_of(3, 1).n_units
-    3
-    """
+    """Flips by a seed or generator, or shared ones."""
     return rng.of(n_units) if isinstance(rng, SharedFlips) else Flips(n_units, rng)
 
 
 class KeptFlips(Flips):
-    """Flips that remember the sums of each column; many columns or draws are summed anew, as by `Flips`.
-
-    Examples
-    --------
-    >>> columns = np.array([[1.0], [2.0], [4.0]])
-    >>> flips = KeptFlips(3, rng=1)
-    >>> first, again = (np.concatenate(list(flips.map(columns, 9, np.copy))).ravel().tolist() for _ in range(2))
-    >>> first == again == np.concatenate(list(Flips(3, rng=1).map(columns, 9, np.copy))).ravel().tolist()
-    True
+    """Flips that remember the sums of each column; many columns or draws are summed anew, as by
+    `Flips`.
     """
 
     def __init__(self, n_units: int, rng: RandomLike = None) -> None:
@@ -70,14 +45,8 @@ class KeptFlips(Flips):
         self._kept: dict[bytes, FloatArray] = {}
 
     def keep(self, columns: FloatArray, n_draws: int, *, threads: int | None = None) -> None:
-        """Sum columns together, which takes less time than one after another, and keep the sums; too many are left to their tests.
-
-        Examples
-        --------
-        >>> flips = KeptFlips(3, rng=1)
-        >>> flips.keep(np.array([[1.0, 3.0], [2.0, 5.0], [4.0, 7.0]]), 9)
-        >>> np.concatenate(list(flips.map(np.array([[1.0], [2.0], [4.0]]), 9, np.copy))).shape
-        (9, 1)
+        """Sum columns together, which takes less time than one after another, and keep the sums;
+        too many are left to their tests.
         """
         if columns.shape[1] <= _MOST_COLUMNS and n_draws <= _MOST_DRAWS:
             self._sums_of(columns, n_draws, threads)

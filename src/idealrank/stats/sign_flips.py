@@ -51,22 +51,7 @@ MOST_UNITS = 20  # of an enumeration: a million sign vectors
 
 
 class Flips:
-    """Units that each draw flips.
-
-    Parameters
-    ----------
-    n_units : int
-        Units, at least 1.
-    rng : Generator, seed or None
-        One child of it for each block of draws. A generator is advanced.
-
-    Examples
-    --------
-    >>> flips = Flips(4, rng=1)
-    >>> sums = np.concatenate(list(flips.map(np.array([[1.0], [2.0], [4.0], [8.0]]), 1000, np.copy)))
-    >>> sums.shape, np.unique(sums).tolist() == list(range(16))
-    ((1000, 1), True)
-    """
+    """Units that each draw flips."""
 
     def __init__(self, n_units: int, rng: RandomLike = None) -> None:
         self.n_units = n_units
@@ -79,21 +64,6 @@ class Flips:
         """Apply `work` to each block of subset sums, in the order of the draws.
 
         Asking again gives the same draws again: nothing needs to be kept for a second look.
-
-        Parameters
-        ----------
-        columns : float64 array, shape (n_units, columns)
-            Whole numbers whose absolute values sum to less than 2^53 in each column.
-        n_draws : int
-            Draws, from the first.
-        work : callable
-            Called on threads with the sums over the flipped units, float64 (draws, columns); it may change them.
-        threads : int, optional
-            Number of threads; None or 0 uses all cores.
-
-        Yields
-        ------
-        what `work` returned
         """
         columns = np.ascontiguousarray(columns, np.float64)
 
@@ -105,28 +75,7 @@ class Flips:
     def map_parts(
         self, columns: FloatArray, n_draws: int, work: Callable[[Iterator[Part]], Result], *, threads: int | None = None
     ) -> Iterator[Result]:
-        """Like `map`, for so many columns that their sums should never exist all at once.
-
-        Parameters
-        ----------
-        columns, n_draws, threads
-            As in `map`.
-        work : callable
-            Called on threads with an iterator over parts of the columns: the slice of columns and their sums, float64 (draws, columns
-            of the part), which it may change. The parts of one call share their draws.
-
-        Yields
-        ------
-        what `work` returned
-
-        Examples
-        --------
-        >>> flips = Flips(3, rng=1)
-        >>> columns = np.arange(120.0).reshape(3, 40)
-        >>> [block] = flips.map_parts(columns, 10, lambda parts: [(part.start, sums.shape) for part, sums in parts])
-        >>> block
-        [(0, (10, 32)), (32, (10, 8))]
-        """
+        """Like `map`, for so many columns that their sums should never exist all at once."""
         columns = np.ascontiguousarray(columns, np.float64)
 
         def one(block: int) -> Result:
@@ -165,12 +114,6 @@ class AllFlips(Flips):
     """Every sign vector once: 2^n_units draws, for at most 20 units.
 
     The order is scattered, so that the first draws look like any others.
-
-    Examples
-    --------
-    >>> every = AllFlips(2)
-    >>> np.sort(np.concatenate(list(every.map(np.array([[1.0], [2.0]]), every.n_draws, np.copy))), axis=0).ravel()
-    array([0., 1., 2., 3.])
     """
 
     def __init__(self, n_units: int) -> None:
@@ -188,19 +131,7 @@ Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 
 
 class Units(NamedTuple):
-    """Totals and weights of the units in whole numbers.
-
-    Parameters
-    ----------
-    totals : float64 array, shape (n_units, columns)
-        Whole numbers, in units of `unit`.
-    weights : float64 array, shape (n_units,)
-        Whole numbers, in units of `weight_unit`.
-    unit : float64 array, shape (columns,)
-    weight_unit : float
-    step : float64 array, shape (columns,)
-        Sums closer than this, in units, are tied.
-    """
+    """Totals and weights of the units in whole numbers."""
 
     totals: FloatArray
     weights: FloatArray
@@ -230,18 +161,8 @@ class Units(NamedTuple):
         return np.concatenate([self.totals, self.weights[:, None]], axis=1)
 
     def ends(self, sums: FloatArray, alternative: Alternative) -> FloatArray:
-        """The shift at which each draw begins to count, so that a larger number counts for more shifts.
-
-        Parameters
-        ----------
-        sums : float64 array, shape (draws, columns + 1)
-            Of `with_weights`, over the flipped units.
-
-        Returns
-        -------
-        float64 array, shape (draws, columns) or, two-sided, (draws, 2 columns)
-            In steps over weight units. For lower ends the mean with its sign changed, for upper ends the mean; infinite where the
-            draw counts whatever the shift.
+        """The shift at which each draw begins to count, so that a larger number counts for more
+        shifts.
         """
         flipped, weight = sums[:, :-1], sums[:, -1:]
         if alternative == "two-sided":
@@ -268,12 +189,8 @@ class Units(NamedTuple):
 
 
 def both_ends(flipped: FloatArray, weight: FloatArray, total: FloatArray, total_weight: float, step: FloatArray) -> FloatArray:
-    """`Units.ends` of a two-sided test, from sums over the flipped units (draws, columns), their weights (draws, 1), and the totals.
-
-    Examples
-    --------
-    >>> both_ends(np.array([[4.0]]), np.array([[1.0]]), np.array([10.0]), 3.0, np.array([2.0]))
-    array([[-1.5,  2. ]])
+    """`Units.ends` of a two-sided test, from sums over the flipped units (draws, columns), their
+    weights (draws, 1), and the totals.
     """
     both = np.empty((2, *flipped.T.shape))  # columns first: what follows runs along the draws
     mean, other = both[0], both[1]
@@ -294,21 +211,8 @@ def both_ends(flipped: FloatArray, weight: FloatArray, total: FloatArray, total_
 
 
 def counted_rank(level: float, draws: int, observed: int) -> int:
-    """Return the number of draws that must count for a shift to be in the interval; 0 or less if every shift is.
-
-    Parameters
-    ----------
-    level : float
-        Confidence level of the interval, in (0, 1).
-    draws : int
-        Draws.
-    observed : int
-        1 if the observed signs count beside the draws, 0 if they are one of them.
-
-    Examples
-    --------
-    >>> counted_rank(0.95, 99_999, 1), counted_rank(0.95, 18, 1), counted_rank(0.95, 32, 0)
-    (5000, 0, 2)
+    """Return the number of draws that must count for a shift to be in the interval; 0 or less if
+    every shift is.
     """
     alpha = level_left(level)
     rank = math.floor(alpha * (draws + observed)) - observed - 1
@@ -318,13 +222,7 @@ def counted_rank(level: float, draws: int, observed: int) -> int:
 
 
 def level_left(level: float) -> float:
-    """One minus the level, without the last bits: 0.05 for 0.95.
-
-    Examples
-    --------
-    >>> level_left(0.95)
-    0.05
-    """
+    """One minus the level, without the last bits: 0.05 for 0.95."""
     return round(1 - level, 12)
 
 
@@ -334,26 +232,16 @@ _ERRORS = 5.0  # standard errors of a rank; a look that missed is followed by on
 
 
 class Ends(NamedTuple):
-    """Of one column: how many draws are as extreme as the observed signs, and the ends at the rank, one for each side."""
+    """Of one column: how many draws are as extreme as the observed signs, and the ends at the rank,
+    one for each side.
+    """
 
     counted: IntArray
     end: FloatArray
 
 
 class ColumnDraws(NamedTuple):
-    """The draws of one column: row j together with extra h.
-
-    Parameters
-    ----------
-    sums, weights : float64 array, shape (2^17,)
-        Over the flipped units of a row, in whole units.
-    more_sums, more_weights : float64 array, shape (extras,)
-        Of the units that differ beyond the first 17.
-    total, total_weight : float
-        Of all units.
-    step : float
-        Sums closer than this are tied.
-    """
+    """The draws of one column: row j together with extra h."""
 
     sums: FloatArray
     weights: FloatArray
@@ -365,7 +253,9 @@ class ColumnDraws(NamedTuple):
 
     @classmethod
     def of(cls, units: Units, zero_weights: FloatArray) -> "ColumnDraws":
-        """From one column, and drawn weights of the flipped units that do not differ, shape (2^17,)."""
+        """From one column, and drawn weights of the flipped units that do not differ, shape
+        (2^17,).
+        """
         totals = units.totals[:, 0]
         differ = np.flatnonzero(totals)
         parts = [_subset_sums(part[differ[some]]) for some in (slice(ROW_BITS), slice(ROW_BITS, None)) for part in (totals, units.weights)]
@@ -392,7 +282,9 @@ class ColumnDraws(NamedTuple):
         return self._replace(sums=-self.sums, more_sums=-self.more_sums, total=-self.total)
 
     def from_zero(self, *, both: bool) -> int:
-        """Draws with a mean over the flipped units (or, for `both`, over them or the rest) of at most 0."""
+        """Draws with a mean over the flipped units (or, for `both`, over them or the rest) of at
+        most 0.
+        """
         half = self.step / 2
         if both and self.total <= self.step:
             return self.n_draws
@@ -402,7 +294,9 @@ class ColumnDraws(NamedTuple):
         return counted
 
     def end(self, rank: int, *, both: bool) -> float:
-        """The end at a rank from the top: the mean with its sign changed, in steps over weight units."""
+        """The end at a rank from the top: the mean with its sign changed, in steps over weight
+        units.
+        """
         pilot = np.arange(min(_PILOT, self.n_draws)) * (int(0.6180339887498949 * self.n_draws) | 1) % self.n_draws
         seen = np.sort(self._ends(pilot % self.sums.size, pilot // self.sums.size, both=both))
         expected = rank * seen.size / self.n_draws
@@ -444,17 +338,6 @@ class ColumnDraws(NamedTuple):
 
 def listed_ends(units: Units, zero_weights: FloatArray, rank: int, alternative: Alternative) -> Ends:
     """Counts and ends of one column whose differing units are at most 20.
-
-    Parameters
-    ----------
-    units : Units
-        Of one column.
-    zero_weights : float64 array, shape (2^17,)
-        Drawn weights of the flipped units whose total is 0.
-    rank : int
-        Of the ends, from 1, the largest.
-    alternative : {"two-sided", "greater", "less"}
-        Two-sided there are two sides, below the mean and above; else one.
 
     Examples
     --------

@@ -31,13 +31,6 @@ stdtrit = _loaded_late("stdtrit")
 
 
 def load_special() -> None:
-    """Begin to load SciPy on a thread of its own, which another import waits for.
-
-    Examples
-    --------
-    >>> load_special()
-    >>> round(float(ndtr(0.0)), 3)
-    0.5
-    """
+    """Begin to load SciPy on a thread of its own, which another import waits for."""
     # No daemon: an interpreter that ends in the middle of an import of compiled modules may crash.
     Thread(target=import_module, args=(_MODULE,)).start()

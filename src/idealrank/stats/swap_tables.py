@@ -25,25 +25,7 @@ _LEAST_SPREAD = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SwapTable:
-    """Swap rates of several measures; see `swap_table`.
-
-    Parameters
-    ----------
-    size : int
-        Queries of each half.
-    trials : int
-        Splits.
-    exact : bool
-        Whether these are all splits there are.
-    rates, standard_errors, tied : float64 array, shape (measures,)
-        Swaps, with ties as halves, over comparisons; the Monte Carlo error of that; and the share of comparisons that tie.
-
-    Examples
-    --------
-    >>> values = np.random.default_rng(1).normal([[0.5], [0.6]], 0.1, size=(40, 2, 1))
-    >>> swap_table(values, rng=1).rates < 0.05
-    array([ True])
-    """
+    """Swap rates of several measures; see `swap_table`."""
 
     size: int
     trials: int
@@ -56,44 +38,10 @@ class SwapTable:
 def swap_table(
     values: Any, *, size: int | None = None, trials: int = 1000, rng: RandomLike = None, threads: int | None = None
 ) -> SwapTable:
-    """Estimate how often two disjoint random sets of queries order two runs in opposite ways, for each of several measures.
+    """Estimate how often two disjoint random sets of queries order two runs in opposite ways, for
+    each of several measures.
 
-    All measures see the same sets, so that their rates differ by what they measure and hardly by the draw. A pair that ties in one of
-    the two sets counts as half a swap: nothing was said, and a coin would be wrong half of the time. Without that a measure that never
-    tells any two runs apart would have the best rate.
-
-    Parameters
-    ----------
-    values : float array, shape (queries, runs, measures)
-        Every measure of every run on every query; at least two queries and two runs.
-    size : int, optional
-        Queries of each set; half of all if not given.
-    trials : int
-        Random splits; all of them, where there are no more.
-    rng : Generator, seed or None
-        A generator is advanced.
-    threads : int, optional
-        None or 0 for one a core; the result does not depend on it.
-
-    Raises
-    ------
-    OptionError
-        `size` is more than half of the queries.
-
-    Notes
-    -----
-    Of an even number of queries n, one half says ``d + e`` and the other ``d - e``, where d is the difference over all queries and e a mean
-    of the differences with random signs, half of them negative. They are opposite where ``|e| > |d|``: the swap rate of a pair is the
-    two-sided p value of a sign-flip test with as many pluses as minuses, and the rate of a measure their mean over pairs.
-
-    References
-    ----------
     Voorhees and Buckley (2002), The effect of topic set size on retrieval experiment error. SIGIR.
-
-    Examples
-    --------
-    >>> swap_table([[[0.1], [0.4]], [[0.2], [0.1]], [[0.3], [0.9]], [[0.5], [0.5]]]).rates.round(3)
-    array([0.333])
     """
     runs = Runs.of(table_of(values, axes=("queries", "runs", "measures"), least=(2, 2, 1)), None)
     n, n_runs, n_measures = runs.totals.shape
@@ -119,18 +67,7 @@ def swap_table(
 
 
 def half_of(n: int, size: int | None) -> int:
-    """Queries of each of two disjoint sets.
-
-    Raises
-    ------
-    OptionError
-        There are not twice as many.
-
-    Examples
-    --------
-    >>> half_of(9, None), half_of(9, 2)
-    (4, 2)
-    """
+    """Queries of each of two disjoint sets."""
     half = whole_number("size", n // 2 if size is None else size)
     if 2 * half > n:
         raise OptionError(f"size={half}: expected at most half of the {n} queries, since the two sets share none")
@@ -138,7 +75,9 @@ def half_of(n: int, size: int | None) -> int:
 
 
 def _all_splits(firsts: list[tuple[int, ...]], n: int, half: int) -> FloatArray:
-    """Every split once, as 1 for the first half, -1 for the second, 0 for a query in neither; shape (splits, n)."""
+    """Every split once, as 1 for the first half, -1 for the second, 0 for a query in neither; shape
+    (splits, n).
+    """
     found = []
     for first in firsts:
         rest = [query for query in range(n) if query not in first]
@@ -159,7 +98,9 @@ def _random_splits(splits: int, n: int, half: int, generator: np.random.Generato
 
 
 def _swapped(runs: Runs, sides: FloatArray, pairs: tuple[IntArray, IntArray]) -> FloatArray:
-    """Swaps, ties counted half, and ties, over all pairs: shape (2, splits, measures). Sums of whole numbers: exact in any order."""
+    """Swaps, ties counted half, and ties, over all pairs: shape (2, splits, measures). Sums of
+    whole numbers: exact in any order.
+    """
     both = np.concatenate([sides > 0, sides < 0]).astype(np.float64)
     drawn = np.split((both @ runs.totals.reshape(len(runs.totals), -1)).reshape(len(both), *runs.totals.shape[1:]), 2)
     found = np.empty((2, len(sides), runs.unit.size))
@@ -173,26 +114,7 @@ def _swapped(runs: Runs, sides: FloatArray, pairs: tuple[IntArray, IntArray]) ->
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SwapSpread:
-    """Variation of swap rates and of their differences with the queries; see `swap_spread`.
-
-    Parameters
-    ----------
-    resamples : int
-        Bootstrap samples.
-    level : float
-        That all differences lie within their margins, at the same time.
-    critical : float
-        What a standard deviation is multiplied with for that.
-    deviations : float64 array, shape (measures, measures)
-        Standard deviation of the difference of each two rates.
-
-    Examples
-    --------
-    >>> values = np.random.default_rng(1).random((40, 3, 2))
-    >>> found = swap_spread(values, rng=1)
-    >>> found.margins.shape, bool(found.margins[0, 1] > 0)
-    ((2, 2), True)
-    """
+    """Variation of swap rates and of their differences with the queries; see `swap_spread`."""
 
     resamples: int
     level: float
@@ -201,7 +123,9 @@ class SwapSpread:
 
     @property
     def margins(self) -> FloatArray:
-        """Difference of two observed rates that is significant, shape (measures, measures); 1 if none is."""
+        """Difference of two observed rates that is significant, shape (measures, measures); 1 if
+        none is.
+        """
         found: FloatArray = np.minimum(np.where(self.deviations > 0, self.critical, 0.0) * np.fmax(self.deviations, _LEAST_SPREAD), 1.0)
         return found
 
@@ -215,45 +139,10 @@ def swap_spread(
     rng: RandomLike = None,
     threads: int | None = None,
 ) -> SwapSpread:
-    """Estimate the distance at which two swap rates differ by more than the choice of queries explains.
+    """Estimate the distance at which two swap rates differ by more than the choice of queries
+    explains.
 
-    Queries are drawn anew with replacement, and the rates of all measures taken from each such sample. The margins hold for every two
-    measures at once, as Tukey's HSD does: it is allowed to look for the best rate first, and to compare the others with it.
-
-    Parameters
-    ----------
-    values : float array, shape (queries, runs, measures)
-        As for `swap_table`.
-    size : int, optional
-        Queries of each set, as for `swap_table`.
-    resamples : int
-        Bootstrap samples.
-    level : float
-        In (0, 1), of all differences at once.
-    rng : Generator, seed or None
-        A generator is advanced.
-    threads : int, optional
-        As for `swap_table`.
-
-    Notes
-    -----
-    In each sample the rate of a pair is ``4 T(d / (s sqrt(1/h - 1/n)), sqrt(n / (n - 2h)))`` with mean d and standard deviation s of the
-    differences on n queries, sets of h and Owen's T: the chance that two means of disjoint sets have opposite signs if they are normal,
-    without the noise of drawing sets. For halves it is ``2 Phi(-|t|)``, t the paired t statistic. The quantile of the largest of the
-    standardised differences is taken over from the normal law to Student's with n - 1 degrees of freedom. In simulations with 20
-    measures that are alike (30 to 200 queries, 2 to 10 runs), one was told from the best in 2.5 to 7.5 % of the cases at level 0.95.
-
-    References
-    ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 6. Owen (1956), Tables for computing bivariate normal
-    probabilities. Annals of Mathematical Statistics 27.
-
-    Examples
-    --------
-    >>> good, bad = (np.random.default_rng(1).normal([0.4, 0.5, 0.6], noise, size=(60, 3)) for noise in (0.02, 2.0))
-    >>> found = swap_spread(np.stack([good, bad], axis=2), rng=1)
-    >>> bool(found.margins[0, 1] < 0.9)
-    True
+    Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 6.
     """
     open_share("level", level)
     table = table_of(values, axes=("queries", "runs", "measures"), least=(2, 2, 1))
@@ -290,7 +179,9 @@ def _mean_rates(times: FloatArray, table: FloatArray, half: int) -> FloatArray:
 
 
 def _as_whole(differences: FloatArray) -> FloatArray:
-    """Differences (queries, pairs) as whole numbers, so many digits that their squares still add up exactly."""
+    """Differences (queries, pairs) as whole numbers, so many digits that their squares still add up
+    exactly.
+    """
     bits = max((_EXACT_BITS - math.ceil(math.log2(len(differences)))) // 2 - 1, 8)
     largest = np.abs(differences).max()
     return np.rint(differences * 2.0 ** (bits - math.frexp(largest)[1])) if largest > 0 else differences

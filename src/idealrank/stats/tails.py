@@ -43,13 +43,7 @@ class Tail(NamedTuple):
 
 
 def from_zero(values: FloatArray) -> IntArray:
-    """Count the values of each column that are 0 or larger.
-
-    Examples
-    --------
-    >>> from_zero(np.array([[0.0, -1.0], [2.0, 3.0]]))
-    array([2, 1])
-    """
+    """Count the values of each column that are 0 or larger."""
     counted = values >= 0
     if counted.shape[1] > _FEW_COLUMNS:
         return np.asarray(np.count_nonzero(counted, axis=0), np.int64)
@@ -57,26 +51,7 @@ def from_zero(values: FloatArray) -> IntArray:
 
 
 def nth_largest(stream: Stream, rank: int, n_draws: int, columns: int, count: Count = from_zero) -> Tail:
-    """The value at a rank from the top, exactly, of each column of a stream.
-
-    Parameters
-    ----------
-    stream : callable
-        See `Stream`; values may be infinite, not NaN.
-    rank : int
-        From 1, the largest, to `n_draws`.
-    n_draws, columns : int
-        Shape of all the values.
-    count : callable
-        Of a block; the sums over all blocks come back. By default the values of each column that are 0 or larger.
-
-    Examples
-    --------
-    >>> values = np.random.default_rng(1).random((100_000, 2))
-    >>> tail = nth_largest(lambda n, work: (work(values[i : min(i + 1000, n)]) for i in range(0, n, 1000)), 500, 100_000, 2)
-    >>> bool((tail.end == np.sort(values, axis=0)[-500]).all()), tail.counted.tolist()
-    (True, [100000, 100000])
-    """
+    """The value at a rank from the top, exactly, of each column of a stream."""
     if n_draws * columns <= FEW_VALUES:
         return _of_all(stream, rank, n_draws, count)
     low, high = np.full(columns, -np.inf), np.full(columns, np.inf)
@@ -114,7 +89,9 @@ def _first_looks(n_draws: int, columns: int) -> list[int]:
 
 
 class _Near:
-    """Values in [low, high) of each column, equal ones counted where there are many, and how many are above."""
+    """Values in [low, high) of each column, equal ones counted where there are many, and how many
+    are above.
+    """
 
     def __init__(self, low: FloatArray, high: FloatArray, count: Count) -> None:
         self.low, self.high, self._count = low, high, count
@@ -162,7 +139,9 @@ class _Near:
         self._most = max(_HELD, 2 * self._held)
 
     def at(self, rank: float) -> FloatArray:
-        """The value at a rank of each column; infinity where it is above everything, NaN where it is not among those near."""
+        """The value at a rank of each column; infinity where it is above everything, NaN where it
+        is not among those near.
+        """
         found = np.where(self.above >= rank, np.where(np.isposinf(self.high), np.inf, np.nan), np.nan)
         if not self._values or not self._values[0].size:
             return found

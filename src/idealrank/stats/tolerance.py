@@ -14,60 +14,28 @@ ROUNDING = 1e-12  # as a share of the largest value that a number comes from
 
 
 def largest_of(*tables: FloatArray) -> Any:
-    """Largest absolute value of each column over several tables, shape (m,), or a number for shape (n,).
-
-    Examples
-    --------
-    >>> largest_of(np.array([[1.0, -2.0]]), np.array([[0.5, 3.0], [0.0, 1.0]]))
-    array([1., 3.])
+    """Largest absolute value of each column over several tables, shape (m,), or a number for shape
+    (n,).
     """
     return reduce(np.maximum, [np.abs(table).max(axis=0) for table in tables])
 
 
 def subtracted(a: FloatArray, b: FloatArray) -> FloatArray:
-    """``b - a``, with 0 for a difference that is rounding.
-
-    Examples
-    --------
-    >>> subtracted(np.array([0.3, 0.5]), np.array([0.1 + 0.2, 0.75]))
-    array([0.  , 0.25])
-    """
+    """``b - a``, with 0 for a difference that is rounding."""
     with np.errstate(over="ignore"):  # said by what needs their sum
         differences = b - a
     return np.where(np.abs(differences) <= ROUNDING * largest_of(a, b), 0.0, differences)
 
 
 def beyond_rounding(variance: float, largest: float) -> float:
-    """A variance of values as large as `largest`: 0 where its root is rounding.
-
-    Examples
-    --------
-    >>> beyond_rounding(1e-30, 1.0), beyond_rounding(0.04, 1.0)
-    (0.0, 0.04)
-    """
+    """A variance of values as large as `largest`: 0 where its root is rounding."""
     return 0.0 if variance <= (ROUNDING * largest) ** 2 else variance
 
 
 def ranks_within(values: FloatArray, rounding: FloatArray) -> tuple[FloatArray, BoolArray]:
     """Ranks of each column from 1, tied values sharing their mean, and the columns with ties.
 
-    In rising order, a value is tied with the one before it if it is larger by at most `rounding`. Every two values so near each other
-    are tied, whatever the order they came in; steps within rounding make one tie of a chain.
-
-    Parameters
-    ----------
-    values : float64 array, shape (n, m)
-    rounding : float64 array, shape (m,)
-
-    Returns
-    -------
-    float64 array, shape (n, m), and bool array, shape (m,)
-
-    Examples
-    --------
-    >>> ranks, tied = ranks_within(np.array([[0.2], [0.1 + 0.2], [0.3], [0.1]]), np.array([1e-12]))
-    >>> ranks.ravel().tolist(), tied.tolist()
-    ([2.0, 3.5, 3.5, 1.0], [True])
+    In rising order, a value is tied with the one before it if it is larger by at most `rounding`.
     """
     order = np.argsort(values, axis=0, kind="stable")
     apart = np.diff(np.take_along_axis(values, order, axis=0), axis=0) > rounding

@@ -28,23 +28,8 @@ _ITEMS = 1 << 18  # labels drawn in a block
 
 @dataclass(frozen=True, eq=False)
 class Relabelled:
-    """The shift of b at which the difference under each exchange equals that of the data, sorted.
-
-    An exchange has at least the difference of the data, less a shift, where the shift is no less than its own; so counts of shifts
-    below and above 0 are p values, and order statistics bound the difference.
-
-    Parameters
-    ----------
-    shifts : float64 array, shape (exchanges other than none, m)
-        Sorted in each column.
-    listed : bool
-        Whether these are all exchanges.
-
-    Examples
-    --------
-    >>> found = relabelled(np.array([[0.0], [1.0]]), np.array([[2.0], [3.0]]), 1000, None, None)
-    >>> found.total, found.test("greater", 0.8)[0].round(4)
-    (6, array([0.1667]))
+    """The shift of b at which the difference under each exchange equals that of the data,
+    sorted.
     """
 
     shifts: FloatArray
@@ -56,7 +41,9 @@ class Relabelled:
         return len(self.shifts) + 1
 
     def test(self, alternative: str, level: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The p value, low and high bound of each column; infinite where there are too few exchanges for the level."""
+        """The p value, low and high bound of each column; infinite where there are too few
+        exchanges for the level.
+        """
         greater = ((self.shifts <= 0).sum(axis=0) + 1) / self.total
         less = ((self.shifts >= 0).sum(axis=0) + 1) / self.total
         outside = (1 - level) / (2 if alternative == "two-sided" else 1)
@@ -69,14 +56,8 @@ class Relabelled:
 
 
 def relabelled(a: FloatArray, b: FloatArray, n_resamples: int, rng: RandomLike, threads: int | None) -> Relabelled:
-    """Exchanges between columns a, shape (n_a, m), and b, shape (n_b, m): all if no more than `n_resamples`, else random ones.
-
-    Each block of random exchanges has a child generator of its own, and sums run in one order: the same bits for any threads.
-
-    Examples
-    --------
-    >>> relabelled(np.zeros((20, 1)), np.ones((20, 1)), 500, 1, None).shifts.shape
-    (500, 1)
+    """Exchanges between columns a, shape (n_a, m), and b, shape (n_b, m): all if no more than
+    `n_resamples`, else random ones.
     """
     n_a, n_b = len(a), len(b)
     draws = whole_number("n_resamples", n_resamples)
@@ -122,7 +103,9 @@ def _drawn(rows: FloatArray, n_a: int, observed: FloatArray, draws: int, means: 
 
 
 def _shifts(labels: FloatArray, rows: FloatArray, n_a: int, observed: FloatArray) -> FloatArray:
-    """Where ``difference under labels - shift c = observed - shift``, c the difference of the shares of b's queries under the labels."""
+    """Where ``difference under labels - shift c = observed - shift``, c the difference of the
+    shares of b's queries under the labels.
+    """
     n_b = labels.shape[1] - n_a
     # Columns are centred, so the sum of what b loses is what a gains.
     differences = np.einsum("dn,mn->dm", labels, rows) * (1 / n_a + 1 / n_b)
@@ -245,21 +228,10 @@ def welch_t(a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "t
 
 
 def welch_p(a: LinearMean, b: LinearMean) -> float:
-    """Return the one-sided p value of Welch's t test that b is better, of two means with their standard errors.
+    """Return the one-sided p value of Welch's t test that b is better, of two means with their
+    standard errors.
 
-    The means may be of weighted or clustered queries, see `student_mean`. Of plain queries, p is that of `welch_t`.
-
-    Parameters
-    ----------
-    a, b : LinearMean
-        Of one column each.
-
-    Examples
-    --------
-    >>> from idealrank.stats.design import student_mean
-    >>> one, two = (np.array(values)[:, None] for values in ([0.2, 0.5, 0.5, 0.9], [0.4, 0.5, 0.8, 0.9, 1.0]))
-    >>> round(welch_p(*(student_mean(values, Design.of(len(values))) for values in (one, two))), 4)
-    0.1649
+    The means may be of weighted or clustered queries, see `student_mean`.
     """
     parts = [float(one.se[0]) ** 2 for one in (a, b)]
     variance = sum(parts)

@@ -159,27 +159,8 @@ def queries_without_loss(margin: float, largest_loss: float, alpha: float = 0.05
 
 
 def error_rate_known(differences: FloatArray, largest_loss: float, alpha: float, *, design: Design | None = None) -> bool:
-    """Return whether a test that finds the mean above 0 has a known error rate, whatever rare losses these queries lack.
-
-    It has one if there are enough queries for the skewness of their differences (`queries_for_skew`),
-    or if `unseen_loss_p`, which holds for every distribution, also finds the mean above 0.
-
-    Parameters
-    ----------
-    differences : float64 array, shape (queries,)
-        Differences, turned so that their mean is claimed to be above 0.
-    largest_loss : float
-        Greatest loss that one query can have; infinite if there is no limit.
-    alpha : float
-        Level of the one-sided test, in (0, 1).
-    design : Design, optional
-        Weights and clusters.
-
-    Examples
-    --------
-    >>> few, many = np.tile([0.1, 0.1, -0.05], 10), np.tile([0.1, 0.1, -0.05], 80)
-    >>> error_rate_known(few, 1.0, 0.025), error_rate_known(many, 1.0, 0.025)
-    (False, True)
+    """Return whether a test that finds the mean above 0 has a known error rate, whatever rare
+    losses these queries lack.
     """
     used = Design.of(differences.size) if design is None else design
     if used.n_units >= queries_for_skew(skewness(differences), used.n_units):
@@ -240,7 +221,6 @@ def _tail(factors: FloatArray, counts: FloatArray) -> float:
     """Probability that a sum of weighted exponentials, whose mean is at most 0, is above 0.
 
     The moment generating function over its argument is integrated parallel to the imaginary axis.
-    Through the saddle point it decays fastest, without cancellation; t = sinh(u) spreads slow tails.
     """
     rightmost = 1 / float(factors.max())
 
@@ -266,7 +246,9 @@ def _tail(factors: FloatArray, counts: FloatArray) -> float:
 
 
 def _rising_zero(function: Callable[[float], float], low: float, high: float) -> float:
-    """Zero of a rising function, by halving: every comparison asks for one, and SciPy's roots take a tenth of a second to load."""
+    """Zero of a rising function, by halving: every comparison asks for one, and SciPy's roots take
+    a tenth of a second to load.
+    """
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         low, high = (middle, high) if function(middle) < 0 else (low, middle)

@@ -15,18 +15,7 @@ Figure: TypeAlias = float | FloatArray
 
 
 def columns_of(name: str, values: npt.ArrayLike) -> FloatArray:
-    """Values as float64, shape (queries, measures) or (queries,), finite.
-
-    Raises
-    ------
-    InputError
-        No query, no column, more than two axes, or a value that is not finite.
-
-    Examples
-    --------
-    >>> columns_of("a", [1, 0]).shape
-    (2,)
-    """
+    """Values as float64, shape (queries, measures) or (queries,), finite."""
     given = np.asarray(values, np.float64)
     if given.ndim not in {1, 2} or not given.size:
         raise InputError(f"{name} has shape {given.shape}, expected (queries,) or (queries, measures), with at least one query and measure")
@@ -38,19 +27,7 @@ def columns_of(name: str, values: npt.ArrayLike) -> FloatArray:
 
 
 def paired(a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Values of two systems on the same queries, checked.
-
-    Raises
-    ------
-    InputError
-        The shapes differ, or as for `columns_of`.
-
-    Examples
-    --------
-    >>> first, second = paired([1, 0], [0.5, 0.5])
-    >>> second - first
-    array([-0.5,  0.5])
-    """
+    """Values of two systems on the same queries, checked."""
     first, second = columns_of("a", a), columns_of("b", b)
     if first.shape != second.shape:
         raise InputError(
@@ -60,18 +37,7 @@ def paired(a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
 
 
 def design_of(design: Design | None, n: int) -> Design:
-    """The design, or n queries drawn one by one.
-
-    Raises
-    ------
-    InputError
-        It is a design of another number of queries.
-
-    Examples
-    --------
-    >>> design_of(None, 3).plain
-    True
-    """
+    """The design, or n queries drawn one by one."""
     if design is None:
         return Design.of(n)
     if design.n != n:
@@ -80,17 +46,7 @@ def design_of(design: Design | None, n: int) -> Design:
 
 
 def refuse_design(test: str, design: Design | None, instead: str) -> None:
-    """Say that a test knows no weights, strata or clusters.
-
-    Raises
-    ------
-    OptionError
-        The design has some.
-
-    Examples
-    --------
-    >>> refuse_design("the sign test", None, "paired_t")
-    """
+    """Say that a test knows no weights, strata or clusters."""
     if design is None or design.plain:
         return
     parts = [name for name in ("weights", "strata", "clusters") if getattr(design, name) is not None]
@@ -98,62 +54,27 @@ def refuse_design(test: str, design: Design | None, instead: str) -> None:
 
 
 def figure(values: Any, like: FloatArray) -> Any:
-    """Results of columns as the caller gave the values: a plain number for one column without an axis of its own.
-
-    Examples
-    --------
-    >>> figure(np.array([0.5]), like=np.zeros(3)), figure(np.array([0.5]), like=np.zeros((3, 1)))
-    (0.5, array([0.5]))
+    """Results of columns as the caller gave the values: a plain number for one column without an
+    axis of its own.
     """
     found = np.asarray(values)
     return found.reshape(-1)[0].item() if like.ndim == 1 else found
 
 
 def chosen(name: str, value: str, choices: "tuple[str, ...]") -> None:
-    """Check an option that is one of some words.
-
-    Raises
-    ------
-    OptionError
-        It is none of them.
-
-    Examples
-    --------
-    >>> chosen("method", "t", ("t", "bca"))
-    """
+    """Check an option that is one of some words."""
     if value not in choices:
         raise OptionError(f"{name}={value!r}: expected one of {', '.join(choices)}")
 
 
 def open_share(name: str, value: float) -> None:
-    """Check a level or an alpha.
-
-    Raises
-    ------
-    OptionError
-        It does not lie strictly between 0 and 1.
-
-    Examples
-    --------
-    >>> open_share("level", 0.95)
-    """
+    """Check a level or an alpha."""
     if not isinstance(value, Real) or not 0 < value < 1:
         raise OptionError(f"{name}={value!r}: expected a number between 0 and 1, such as 0.95 for a level")
 
 
 def table_of(values: Any, *, axes: tuple[str, ...] = ("queries", "runs"), least: tuple[int, ...] = (2, 2)) -> FloatArray:
-    """A table of finite values, as float64.
-
-    Raises
-    ------
-    InputError
-        It has other axes, too few entries along one, or a value that is not finite.
-
-    Examples
-    --------
-    >>> table_of([[1, 0], [1, 1]]).shape
-    (2, 2)
-    """
+    """A table of finite values, as float64."""
     table = np.asarray(values, np.float64)
     if table.ndim != len(axes):
         raise InputError(f"values of shape {table.shape}, expected ({', '.join(axes)})")
@@ -167,18 +88,7 @@ def table_of(values: Any, *, axes: tuple[str, ...] = ("queries", "runs"), least:
 
 
 def above_zero(name: str, value: float) -> float:
-    """An option that is a finite number above 0.
-
-    Raises
-    ------
-    OptionError
-        It is not.
-
-    Examples
-    --------
-    >>> above_zero("sd", 0.2)
-    0.2
-    """
+    """An option that is a finite number above 0."""
     if not 0 < value < float("inf"):
         raise OptionError(f"{name}={value!r}: expected a finite number above 0")
     return float(value)

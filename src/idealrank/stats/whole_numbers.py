@@ -20,25 +20,8 @@ _TIED_BITS = 40  # 2^-40 is about 1e-12
 
 
 def unit_of(values: FloatArray) -> FloatArray:
-    """The unit of each column: a power of two, 2^-51 times the sum of absolute values, rounded up.
-
-    Parameters
-    ----------
-    values : float64 array, shape (n, columns)
-
-    Returns
-    -------
-    float64 array, shape (columns,)
-
-    Raises
-    ------
-    InputError
-        The sum of absolute values is beyond float64.
-
-    Examples
-    --------
-    >>> unit_of(np.array([[0.25], [-0.75]])) == 2.0**-50
-    array([ True])
+    """The unit of each column: a power of two, 2^-51 times the sum of absolute values, rounded
+    up.
     """
     with np.errstate(over="ignore"):
         total = np.abs(values).sum(axis=0)
@@ -50,55 +33,28 @@ def unit_of(values: FloatArray) -> FloatArray:
 
 
 def as_whole(values: FloatArray, unit: Any) -> FloatArray:
-    """Values in whole units, float64 of the same shape; each is off by half a unit at most.
-
-    Examples
-    --------
-    >>> as_whole(np.array([0.25, -0.75]), 0.25)
-    array([ 1., -3.])
-    """
+    """Values in whole units, float64 of the same shape; each is off by half a unit at most."""
     return np.asarray(np.rint(values / unit), np.float64)
 
 
 def tie_step(whole: FloatArray) -> FloatArray:
-    """Return the least distance of two different sums of whole numbers, in units: 2^-40 of the sum of absolute values.
+    """Return the least distance of two different sums of whole numbers, in units: 2^-40 of the sum
+    of absolute values.
 
     Sums that floating point would have made equal but for the last bits are equal after `to_steps`.
-
-    Examples
-    --------
-    >>> tie_step(np.array([[2.0**50], [0.0]]))
-    array([2048.])
     """
     exponent = np.frexp(np.abs(whole).sum(axis=0))[1]
     return np.asarray(np.ldexp(1.0, np.maximum(exponent - _TIED_BITS, 0)), np.float64)
 
 
 def to_steps(sums: FloatArray, step: FloatArray) -> FloatArray:
-    """Sums rounded to steps.
-
-    Examples
-    --------
-    >>> to_steps(np.array([4097.0, -3.0]), np.array(2048.0))
-    array([ 2., -0.])
-    """
+    """Sums rounded to steps."""
     return np.asarray(np.rint(sums / step), np.float64)
 
 
 class Runs(NamedTuple):
-    """Values of runs, centred on every query, as whole numbers that can be added, and subtracted from each other, exactly.
-
-    Parameters
-    ----------
-    totals : float64 array, shape (n_units, runs, measures)
-        Weighted sums of the units, in units of `unit`.
-    unit, step : float64 array, shape (measures,)
-        The unit, and in units how close two sums are tied: 2^-40 of the sum of the largest absolute values.
-    means : float64 array, shape (runs, measures)
-        Weighted mean of each run.
-    design : Design
-    one_measure : bool
-        Whether the values came without an axis for measures.
+    """Values of runs, centred on every query, as whole numbers that can be added, and subtracted
+    from each other, exactly.
     """
 
     totals: FloatArray
@@ -110,12 +66,8 @@ class Runs(NamedTuple):
 
     @classmethod
     def of(cls, values: Any, design: Design | None) -> "Runs":
-        """From values (queries, runs) or (queries, runs, measures), at least two of each but the last.
-
-        Raises
-        ------
-        InputError
-            Another shape, too few queries or runs, or a value that is not finite.
+        """From values (queries, runs) or (queries, runs, measures), at least two of each but the
+        last.
         """
         one = np.ndim(values) != 3
         table = table_of(values) if one else table_of(values, axes=("queries", "runs", "measures"), least=(2, 2, 1))
@@ -159,31 +111,24 @@ class Runs(NamedTuple):
 
 
 class Thresholds:
-    """Counts of values that reach each of many thresholds, from one look at each value.
-
-    Parameters
-    ----------
-    thresholds : float64 array, shape (columns, k)
-
-    Examples
-    --------
-    >>> wanted = Thresholds(np.array([[3.0, 1.0]]))
-    >>> wanted.reached(wanted.count(np.array([[0.5], [1.0], [2.0], [4.0]]))).tolist()
-    [[1, 3]]
-    """
+    """Counts of values that reach each of many thresholds, from one look at each value."""
 
     def __init__(self, thresholds: FloatArray) -> None:
         self._order = np.argsort(thresholds, axis=1)
         self._sorted = np.take_along_axis(thresholds, self._order, axis=1)
 
     def count(self, values: FloatArray) -> IntArray:
-        """Of values (draws, columns), how many reach exactly 0, 1, ... thresholds of their column: shape (columns, k + 1)."""
+        """Of values (draws, columns), how many reach exactly 0, 1, ... thresholds of their column:
+        shape (columns, k + 1).
+        """
         size = self._sorted.shape[1] + 1
         reached = (np.searchsorted(row, values[:, column], side="right") for column, row in enumerate(self._sorted))
         return np.stack([np.bincount(places, minlength=size) for places in reached]).astype(np.int64)
 
     def reached(self, counts: IntArray) -> IntArray:
-        """Return the number of values that reached each threshold, shape (columns, k), from the summed counts."""
+        """Return the number of values that reached each threshold, shape (columns, k), from the
+        summed counts.
+        """
         from_top = np.cumsum(counts[:, ::-1], axis=1)[:, -2::-1]
         found = np.empty_like(from_top)
         np.put_along_axis(found, self._order, from_top, axis=1)

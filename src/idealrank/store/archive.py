@@ -25,18 +25,7 @@ _NO_ARCHIVE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeEr
 
 
 class Room:
-    """Memory that the parts of one archive may take together.
-
-    Parameters
-    ----------
-    packed : int
-        Size of the archive, bytes.
-
-    Examples
-    --------
-    >>> Room(10 << 20).most, Room(1000).most == ALWAYS
-    (1048576000, True)
-    """
+    """Memory that the parts of one archive may take together."""
 
     def __init__(self, packed: int) -> None:
         self._packed = packed
@@ -44,13 +33,7 @@ class Room:
         self._taken = 0
 
     def take(self, size: int) -> None:
-        """Count these bytes.
-
-        Raises
-        ------
-        InputError
-            They are too many.
-        """
+        """Count these bytes."""
         self._taken += size
         if self._taken > self.most:
             raise InputError(
@@ -60,35 +43,14 @@ class Room:
             )
 
     def take_json(self, content: bytes) -> None:
-        """Count what a text of JSON takes as Python's objects, before it is read; errors as for `take`."""
+        """Count what a text of JSON takes as Python's objects, before it is read; errors as for
+        `take`.
+        """
         self.take(_OF_A_VALUE * (1 + sum(map(content.count, (b",", b":", b"[", b"{")))))
 
 
 def unpacked(file: BinaryIO, is_expected: Callable[[str], bool], room: Room) -> dict[str, bytes]:
-    """Unpack all members of an archive.
-
-    Parameters
-    ----------
-    file : binary file
-        The archive.
-    is_expected : callable
-        Whether a name may stand in it.
-    room : Room
-        Their sizes are counted, as the directory states them, before anything is unpacked.
-
-    Raises
-    ------
-    InputError
-        It is no archive, it is damaged, something else is in it, or it would be too large.
-
-    Examples
-    --------
-    >>> buffer = BytesIO()
-    >>> with zipfile.ZipFile(buffer, "w") as archive:
-    ...     archive.writestr("a", b"1")
-    >>> unpacked(buffer, "a".__eq__, Room(100))
-    {'a': b'1'}
-    """
+    """Unpack all members of an archive."""
     try:
         _check_end(file)
         with zipfile.ZipFile(file) as archive:
@@ -104,18 +66,14 @@ def unpacked(file: BinaryIO, is_expected: Callable[[str], bool], room: Room) -> 
 
 
 def foreign(found: str) -> InputError:
-    """Make the error for an archive that no store wrote.
-
-    Examples
-    --------
-    >>> str(foreign("nothing"))
-    'found nothing, expected an exported evaluation; export it again'
-    """
+    """Make the error for an archive that no store wrote."""
     return InputError(f"found {found}, expected an exported evaluation; export it again")
 
 
 def _check_end(file: BinaryIO) -> None:
-    """Look at the number of members and the size of the directory, of which zipfile would make an object each."""
+    """Look at the number of members and the size of the directory, of which zipfile would make an
+    object each.
+    """
     size = file.seek(0, 2)
     file.seek(max(0, size - _LOCATOR - _END.size))
     tail = file.read()

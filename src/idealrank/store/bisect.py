@@ -13,25 +13,7 @@ Folder = str | Path
 
 
 def in_order(commits: Iterable[str], folder: Folder = ".") -> list[str]:
-    """Sort the commits that a repository has, each after its ancestors.
-
-    Parameters
-    ----------
-    commits : iterable of str
-        Full hashes; other texts and commits of other repositories are left out.
-    folder : path
-        Anywhere in the repository.
-
-    Returns
-    -------
-    list of str
-        Empty outside a repository, and where git is not installed.
-
-    Examples
-    --------
-    >>> in_order([])
-    []
-    """
+    """Sort the commits that a repository has, each after its ancestors."""
     wanted = sorted({commit for commit in commits if commit and all(letter in "0123456789abcdef" for letter in commit)})
     if not wanted:
         return []
@@ -47,25 +29,8 @@ def in_order(commits: Iterable[str], folder: Folder = ".") -> list[str]:
 
 
 def trace(points: Sequence[Point], rule: Rule, folder: Folder = ".") -> Trace:
-    """Since when a line fails: in the order of commits where two or more are of this repository, else in that of time.
-
-    Whoever looks for a commit evaluates old ones after new ones, so that time is the wrong order then.
-
-    Parameters
-    ----------
-    points : sequence of Point
-        Of one line, the oldest first. Of several of one commit the newest counts.
-    rule : Rule
-        What failing is.
-    folder : path
-        Anywhere in the repository.
-
-    Examples
-    --------
-    >>> line = [Point(id=name, when="", run="r", value=value) for name, value in (("a", 0.9), ("b", 0.2))]
-    >>> found = trace(line, Rule(below=0.5))
-    >>> found.order, found.onset.state
-    ('time', 'fails')
+    """Since when a line fails: in the order of commits where two or more are of this repository,
+    else in that of time.
     """
     newest = {point.commit: point for point in points if point.commit and not point.changed}
     known = in_order(newest, folder)
@@ -83,23 +48,8 @@ def trace(points: Sequence[Point], rule: Rule, folder: Folder = ".") -> Trace:
 
 
 def fails_here(points: Sequence[Point], rule: Rule, folder: Folder = ".") -> bool | None:
-    """Return whether the newest evaluation of the checked-out commit fails; None without one, or without a value.
-
-    Files that were changed since that commit do not count against it: in a bisection they are what the work itself wrote.
-
-    Parameters
-    ----------
-    points : sequence of Point
-        Of one line, the oldest first.
-    rule : Rule
-        What failing is; a drop is measured from the best of all other commits before it.
-    folder : path
-        Anywhere in the repository.
-
-    Examples
-    --------
-    >>> fails_here([], Rule(below=0.5)) is None
-    True
+    """Return whether the newest evaluation of the checked-out commit fails; None without one, or
+    without a value.
     """
     here = head(folder)
     newest = {point.commit: point for point in points if point.commit and (not point.changed or point.commit == here)}
@@ -110,35 +60,14 @@ def fails_here(points: Sequence[Point], rule: Rule, folder: Folder = ".") -> boo
 
 
 def _on_both_sides(found: Onset, good: Point, bad: Point) -> Onset:
-    """With branches the neighbours in a list of commits need not be an ancestor and its descendant; these are."""
+    """With branches the neighbours in a list of commits need not be an ancestor and its descendant;
+    these are.
+    """
     return replace(found, last_good=good, first_bad=bad, breaks=breaks_between(good, bad))
 
 
 def suspects(fails: Mapping[str, bool | None], folder: Folder = ".") -> Suspects | None:
-    """Where the last change from fine to failing lies, and which commit to evaluate next.
-
-    Parameters
-    ----------
-    fails : mapping of str to (bool or None)
-        By commit, as a full hash: whether the newest evaluation of it fails; None where it has no value.
-    folder : path
-        Anywhere in the repository.
-
-    Returns
-    -------
-    Suspects or None
-        None where no failing commit of this repository has a fine one among its ancestors.
-
-    Notes
-    -----
-    All fine ancestors of the newest failing commit are taken out with their own ancestors, as ``git bisect`` does; what is left is cut
-    at its oldest failing commit; and the commit proposed is the one of ``git rev-list --bisect-all`` that comes nearest to halving it.
-
-    Examples
-    --------
-    >>> suspects({}) is None
-    True
-    """
+    """Where the last change from fine to failing lies, and which commit to evaluate next."""
     known = in_order(fails, folder)
     bad = next((commit for commit in reversed(known) if fails[commit]), "")
     if not bad:
@@ -173,13 +102,7 @@ def _halved(fails: Mapping[str, bool | None], bad: str, good: Sequence[str], lef
 
 
 def head(folder: Folder = ".") -> str:
-    """The commit that is checked out, as a full hash; empty outside a repository.
-
-    Examples
-    --------
-    >>> head("/")
-    ''
-    """
+    """The commit that is checked out, as a full hash; empty outside a repository."""
     try:
         return _git(folder, "rev-parse", "HEAD")[0]
     except (InputError, IndexError):

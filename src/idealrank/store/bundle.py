@@ -26,13 +26,7 @@ _WHEN = (1980, 1, 1, 0, 0, 0)  # of every member, so that one evaluation is alwa
 
 
 def export(entry: Entry, fields: Fields, notes: list[tuple[str, str]], read: Callable[[str], bytes], path: Path) -> None:
-    """Write an archive, under another name first.
-
-    Raises
-    ------
-    InputError
-        It cannot be written, or a value file is missing or damaged.
-    """
+    """Write an archive, under another name first."""
     record = canonical(fields).encode()
     words = {"id": entry.id, "digest": hashlib.sha256(record).hexdigest(), "tags": list(entry.record.tags), "notes": notes}
     contents = {_RECORD: record, _WORDS: canonical(words).encode()}
@@ -52,20 +46,7 @@ def export(entry: Entry, fields: Fields, notes: list[tuple[str, str]], read: Cal
 
 
 def opened(path: Path, named: Path | None = None) -> Adding:
-    """Return the content of an archive, ready to write into a store under its id.
-
-    Parameters
-    ----------
-    path : Path
-        The archive.
-    named : Path, optional
-        Its name in messages.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, is damaged, is none of ours, makes no sense, or would take too much memory.
-    """
+    """Return the content of an archive, ready to write into a store under its id."""
     try:
         if path.exists() and not path.is_file():  # a pipe would be waited for
             raise foreign("no file")

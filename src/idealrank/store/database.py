@@ -33,41 +33,15 @@ _FOR_A_MOMENT = ("unable to open", "readonly", "locked")
 
 
 def is_read_only(path: Path) -> bool:
-    """Return whether a database exists and it or its folder is read-only.
-
-    Examples
-    --------
-    >>> is_read_only(Path("nowhere", "store.sqlite3"))
-    False
-    """
+    """Return whether a database exists and it or its folder is read-only."""
     return path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
 
 
 def connect_read_only(path: Path, timeout: float) -> sqlite3.Connection:
     """Open a database for reading, and make no file beside it.
 
-    While another process has it open, this is a connection like any other and sees what is written. Otherwise it is the state of now.
-
-    Parameters
-    ----------
-    path : Path
-        The database.
-    timeout : float
-        Seconds to wait for a lock.
-
-    Raises
-    ------
-    InputError
-        It cannot be read.
-
-    Examples
-    --------
-    >>> place = Path(tempfile.mkdtemp(), "one")
-    >>> with closing(sqlite3.connect(place)) as made:
-    ...     _ = made.execute("CREATE TABLE t (a)")
-    >>> with closing(connect_read_only(place, 1.0)) as copied:
-    ...     copied.execute("SELECT count(*) FROM t").fetchone()
-    (0,)
+    While another process has it open, this is a connection like any other and sees what is written.
+    Otherwise it is the state of now.
     """
     deadline = time.monotonic() + _PATIENCE
     while True:
@@ -90,7 +64,9 @@ def _beside(path: Path, ending: str) -> Path:
 
 
 def _live(path: Path, timeout: float) -> sqlite3.Connection | None:
-    """A connection by the log and the shared memory of others; None where these are just made or taken away."""
+    """A connection by the log and the shared memory of others; None where these are just made or
+    taken away.
+    """
     connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=timeout, isolation_level=None)
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -133,14 +109,7 @@ def _with_logs(content: bytes, name: str, logs: list[Path]) -> bytes:
 
 
 def in_memory(content: bytes) -> sqlite3.Connection:
-    """Open a database of these bytes.
-
-    Examples
-    --------
-    >>> with closing(in_memory(b"")) as connection:
-    ...     connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    (0,)
-    """
+    """Open a database of these bytes."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     if content:  # SQLite takes nothing for a lack of memory
         connection.deserialize(content[: _MODES.start] + _LOGLESS + content[_MODES.stop :])  # memory has no log
@@ -148,14 +117,7 @@ def in_memory(content: bytes) -> sqlite3.Connection:
 
 
 def whole_copy(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """Copy a database into memory, where it can be changed.
-
-    Examples
-    --------
-    >>> with closing(in_memory(b"")) as one, closing(whole_copy(one)) as other:
-    ...     other.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    (0,)
-    """
+    """Copy a database into memory, where it can be changed."""
     connection.execute("BEGIN")  # one state of it
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     copy = in_memory(connection.serialize() if pages else b"")
@@ -167,15 +129,7 @@ _FUNCTION = "is_intact"
 
 
 def teach(connection: sqlite3.Connection) -> None:
-    """Give a connection the function that tells whether a record has the hash of its id.
-
-    Examples
-    --------
-    >>> connection = sqlite3.connect(":memory:")
-    >>> teach(connection)
-    >>> connection.execute("SELECT is_intact(x'30', x'30', x'00')").fetchone()
-    (0,)
-    """
+    """Give a connection the function that tells whether a record has the hash of its id."""
     connection.create_function(_FUNCTION, 3, _is_intact, deterministic=True)
 
 
@@ -186,59 +140,22 @@ def _is_intact(key: Any, digest: Any, record: Any) -> bool:
 
 
 def from_record(*paths: str, entry: str = "entry") -> str:
-    """Build the SQL that takes parts out of a record, and nothing out of a damaged one.
-
-    Parameters
-    ----------
-    *paths : str
-        Names in the record, with dots between.
-    entry : str
-        Name of the table ``entry`` in the statement.
-
-    Examples
-    --------
-    >>> from_record("name")  # doctest: +ELLIPSIS
-    "CASE WHEN CASE WHEN is_intact(...) ... END THEN json_extract(entry.record, '$.name', '$.format') END"
-    """
+    """Build the SQL that takes parts out of a record, and nothing out of a damaged one."""
     # Of two paths and more SQLite makes a list, also where the record has none of them.
     listed = ", ".join(f"'$.{path}'" for path in (*paths, "format"))
     return f"CASE WHEN {is_intact(entry)} THEN json_extract({entry}.record, {listed}) END"
 
 
 def is_intact(entry: str = "entry") -> str:
-    """Build the SQL that tells whether the record of a row has the hash of its id, and is of the kind that the row states.
-
-    Examples
-    --------
-    >>> is_intact("e")  # doctest: +ELLIPSIS
-    "CASE WHEN is_intact(CAST(e.id AS BLOB), ...) THEN json_extract(e.record, '$.kind') IS e.kind ELSE 0 END"
+    """Build the SQL that tells whether the record of a row has the hash of its id, and is of the
+    kind that the row states.
     """
     hashed = ", ".join(f"CAST({entry}.{name} AS BLOB)" for name in ("id", "digest", "record"))
     return f"CASE WHEN {_FUNCTION}({hashed}) THEN json_extract({entry}.record, '$.kind') IS {entry}.kind ELSE 0 END"
 
 
 def read_parts(place: Any, key: Any, found: Any) -> list[Any]:
-    """Read what `from_record` found.
-
-    Parameters
-    ----------
-    place : Path
-        The store or its database, for a message.
-    key : str
-        Id of the entry.
-    found : str or None
-        The parts as JSON; None of a damaged record.
-
-    Raises
-    ------
-    InputError
-        The record is damaged.
-
-    Examples
-    --------
-    >>> read_parts("results", "0123456789ab", '["run 1",1]')
-    ['run 1']
-    """
+    """Read what `from_record` found."""
     if found is None:
         raise damaged(place, key)
     parts: list[Any] = json.loads(found)
@@ -246,13 +163,7 @@ def read_parts(place: Any, key: Any, found: Any) -> list[Any]:
 
 
 def damaged(place: Any, key: Any) -> InputError:
-    """Make the error for a record that is not what was stored.
-
-    Examples
-    --------
-    >>> str(damaged("results", "0123456789ab"))[:49]
-    'results: the record of 0123456789ab is damaged: i'
-    """
+    """Make the error for a record that is not what was stored."""
     return InputError(
         f"{place}: the record of {key} is damaged: it does not have the SHA-256 of its id, or not the kind of its row; import an exported "
         f"copy, or take it out with `idealrank store remove {key}`"
@@ -352,28 +263,7 @@ Row = tuple[Any, ...]
 
 
 class Database:
-    """The tables of one store, for one process and thread.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the store; it exists.
-    upgrade : bool
-        False refuses tables of an earlier version that may be written; where they may not, a copy in memory is brought up to date.
-
-    Raises
-    ------
-    InputError
-        The file is none of ours, is newer than this version, or cannot be opened.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> database = Database(pathlib.Path(tempfile.mkdtemp()))
-    >>> database.rows("SELECT count(*) FROM entry")
-    [(0,)]
-    >>> database.close()
-    """
+    """The tables of one store, for one process and thread."""
 
     def __init__(self, folder: Path, *, upgrade: bool = True) -> None:
         if sqlite3.sqlite_version_info < _OLDEST:
@@ -462,7 +352,9 @@ class Database:
             )
 
     def _migrate(self) -> None:
-        """Run what the store lacks, in the transaction of the caller: another process may have been quicker."""
+        """Run what the store lacks, in the transaction of the caller: another process may have been
+        quicker.
+        """
         self._refuse_others()
         for version in range(self._number("user_version") + 1, VERSION + 1):
             for statement in MIGRATIONS[version]:
@@ -472,7 +364,9 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction: all of it is on the disk when it ends without an error, and nothing of it otherwise."""
+        """One transaction: all of it is on the disk when it ends without an error, and nothing of
+        it otherwise.
+        """
         self.check_writable()
         self._refuse_children()
         with self._speaking():
@@ -486,13 +380,7 @@ class Database:
                 raise
 
     def check_writable(self) -> None:
-        """Refuse a store that may only be read.
-
-        Raises
-        ------
-        InputError
-            The store is read-only.
-        """
+        """Refuse a store that may only be read."""
         if self.read_only:
             raise InputError(
                 f"{self.path.parent}: found a store that is read-only here, expected one that may be written; nothing was stored or "
@@ -507,7 +395,9 @@ class Database:
 
     @contextmanager
     def looking(self) -> Iterator[None]:
-        """Several questions about one state of the tables, whatever is written meanwhile; nothing can be changed inside."""
+        """Several questions about one state of the tables, whatever is written meanwhile; nothing
+        can be changed inside.
+        """
         self._refuse_children()
         with self._speaking():
             self._connection.execute("PRAGMA query_only=ON")
@@ -542,12 +432,8 @@ class Database:
 
 
 def column_text(value: Any) -> Any:
-    r"""A value as a column takes it: SQLite's texts are UTF-8, so that what is none, as in names of files, stands by its escapes.
-
-    Examples
-    --------
-    >>> column_text("b\udcff"), column_text(3)
-    ('b\\udcff', 3)
+    r"""A value as a column takes it: SQLite's texts are UTF-8, so that what is none, as in names of
+    files, stands by its escapes.
     """
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
@@ -572,33 +458,13 @@ def _reason(error: sqlite3.Error) -> str:
 
 
 def not_written(place: "Path | str", error: OSError) -> InputError:
-    """Make the error for a file of a store that the system refuses to write.
-
-    Parameters
-    ----------
-    place : Path or str
-        The file or folder.
-    error : OSError
-        The reason, as the system gives it.
-
-    Examples
-    --------
-    >>> str(not_written("results/values", OSError(errno.ENOSPC, "No space left on device")))
-    'results/values: No space left on device; nothing was stored: free space on this disk and store it again'
-    """
+    """Make the error for a file of a store that the system refuses to write."""
     advice = _ADVICE.get(error.errno or 0, "remove the cause and store it again")
     return InputError(f"{place}: {error.strerror or error}; nothing was stored: {advice}")
 
 
 def to_disk(handle: int) -> None:
-    """Bring an open file to the disk, as far as the system can.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile() as file:
-    ...     to_disk(file.fileno())
-    """
+    """Bring an open file to the disk, as far as the system can."""
     if sys.platform == "darwin":
         with suppress(OSError):  # a file system may not know it
             fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
@@ -607,11 +473,8 @@ def to_disk(handle: int) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring the names in a folder to the disk; Windows has no such call, and its file systems keep names by a journal.
-
-    Examples
-    --------
-    >>> sync_folder(Path("."))
+    """Bring the names in a folder to the disk; Windows has no such call, and its file systems keep
+    names by a journal.
     """
     if os.name == "nt":
         return

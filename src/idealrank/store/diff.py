@@ -17,32 +17,7 @@ MOST = 10
 
 
 def changes(a: Stored, b: Stored, *, measure: str | None = None, most: int = MOST) -> dict[str, Any]:
-    """Return the changes from a to b for JSON; a difference is always b - a.
-
-    Parameters
-    ----------
-    a, b : Stored
-        Two evaluations.
-    measure : str, optional
-        Text of the measure whose queries are listed; default: the first one that both have.
-    most : int
-        At most so many queries, the largest change first.
-
-    Returns
-    -------
-    dict
-        ``inputs`` (name and hashes), ``judgments`` ("same", "changed", "unknown"), ``convention`` (switches that differ), ``made``
-        (version, commit and others that differ), ``measures``, ``means``, ``queries`` and ``changed_queries``.
-
-    Examples
-    --------
-    >>> import tempfile, idealrank as ir
-    >>> with ir.Store.open(tempfile.mkdtemp()) as store:
-    ...     keys = [store.add(ir.evaluate({"q": {"a": 1}}, {"q": ranking}, "RR")) for ranking in (["x", "a"], ["a"])]
-    ...     found = changes(*(store.evaluation(key) for key in keys))
-    >>> found["means"], found["convention"]
-    ([{'measure': 'RR', 'a': 0.5, 'b': 1.0, 'difference': 0.5}], [])
-    """
+    """Return the changes from a to b for JSON; a difference is always b - a."""
     both = [text for text in a.measures if text in b.measures]
     shown = next(iter(both), None) if measure is None else measure
     places = {query: place for place, query in enumerate(b.queries)}
@@ -138,7 +113,9 @@ def _means(a: Stored, b: Stored, both: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _queries(a: Stored, b: Stored, measure: str, pairs: Sequence[tuple[int, int]], most: int) -> dict[str, Any]:
-    """The queries of both that changed most; one that has a value in one of them alone counts as changed, but has no difference."""
+    """The queries of both that changed most; one that has a value in one of them alone counts as
+    changed, but has no difference.
+    """
     order = np.array(pairs, np.int64).reshape(-1, 2)
     ours, theirs = a.values(measure)[order[:, 0]], b.values(measure)[order[:, 1]]
     differences = theirs - ours

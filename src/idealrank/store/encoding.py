@@ -32,28 +32,13 @@ _HIT_COLUMNS = ("lengths", "query", "rank", "tie_first", "tie_last", "grade")
 
 @dataclass(frozen=True, kw_only=True)
 class KeptInput:
-    """A file that was evaluated, as a store keeps it.
+    """A file that was evaluated, as a store keeps it."""
 
-    Attributes
-    ----------
-    path : str
-        Its name, without folders.
-    size : int
-        Bytes.
-    modified : str
-        Time of its last change, UTC, ISO 8601.
-    sha256 : str
-        Of its content when it was stored, in hexadecimal digits; empty where it could not be read any more.
-
-    Examples
-    --------
-    >>> KeptInput(path="bm25.run", size=0, modified="", sha256="").path
-    'bm25.run'
-    """
-
-    path: str
-    size: int
-    modified: str
+    path: str  # Its name, without folders
+    size: int  # Bytes
+    modified: str  # Time of its last change, UTC, ISO 8601
+    # Of its content when it was stored, in hexadecimal digits; empty where it could not be read any
+    # more
     sha256: str
 
 
@@ -61,24 +46,12 @@ def canonical(record: Fields) -> str:
     """JSON with one spelling for one content: what an id is a hash of.
 
     Names keep their order: the first measure is the one that decides.
-
-    Examples
-    --------
-    >>> canonical({"b": 1, "a": [0.1]})
-    '{"b":1,"a":[0.1]}'
     """
     return json.dumps(record, separators=(",", ":"), allow_nan=False)
 
 
 def evaluation_fields(evaluation: Evaluation) -> Fields:
-    """All of an evaluation but its arrays and lists, as JSON takes it.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> evaluation_fields(ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP"))["measures"]
-    [{'text': 'AP', 'resolved': 'AP(no_relevant=zero)', 'parses': True}]
-    """
+    """All of an evaluation but its arrays and lists, as JSON takes it."""
     provenance = evaluation.provenance
     return {
         "name": evaluation.name,
@@ -100,13 +73,7 @@ def evaluation_fields(evaluation: Evaluation) -> Fields:
 
 
 def convention_fields(convention: Convention) -> Fields:
-    """A convention with every switch.
-
-    Examples
-    --------
-    >>> convention_fields(Convention.of("standard"))["switches"]["ties"]
-    'docid'
-    """
+    """A convention with every switch."""
     return {
         "name": convention.name,
         "fingerprint": convention.fingerprint,
@@ -132,13 +99,8 @@ def _input_fields(one: InputRecord) -> Fields:
 
 
 def evaluation_files(evaluation: Evaluation, hits: JudgedHits | None) -> dict[str, Blob]:
-    """The arrays and lists of an evaluation, by what they are; those that say nothing are left out.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> sorted(evaluation_files(ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP"), None))
-    ['coverage', 'queries', 'values']
+    """The arrays and lists of an evaluation, by what they are; those that say nothing are left
+    out.
     """
     files = {"queries": _list_blob(evaluation.queries), "values": array_blob(np.asarray(evaluation.values, np.float64))}
     if not evaluation.scored.all():
@@ -160,7 +122,9 @@ def _list_blob(ids: Sequence[str]) -> Blob:
 
 
 def _coverage_blob(evaluation: Evaluation) -> Blob:
-    """Counts by measure, with the places of the queries without a relevant document where these are known."""
+    """Counts by measure, with the places of the queries without a relevant document where these are
+    known.
+    """
     place_of = {query: place for place, query in enumerate(evaluation.queries)}
     record: Fields = {}
     for text, counts in evaluation.coverage.by_measure.items():
@@ -171,16 +135,7 @@ def _coverage_blob(evaluation: Evaluation) -> Blob:
 
 
 def hits_blob(hits: JudgedHits) -> Blob:
-    """Hits as a compressed NumPy archive; their queries belong to the evaluation.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> from idealrank.evaluation.judged_hits import judged_hits
-    >>> blob = hits_blob(judged_hits(ir.Qrels({"q": {"a": 1}}), ir.Run({"q": ["a"]})))
-    >>> read_hits(blob.content, ["q"]).documents
-    ['a']
-    """
+    """Hits as a compressed NumPy archive; their queries belong to the evaluation."""
     pool = list(dict.fromkeys(hits.documents))
     places = {document: place for place, document in enumerate(pool)}
     pooled = np.frombuffer(json.dumps(pool, separators=(",", ":")).encode(), np.uint8)
@@ -201,21 +156,7 @@ def read_hits(content: bytes, queries: Sequence[str]) -> JudgedHits:
 
 
 def read_convention(kept: Fields, whose: str, given: Convention | None = None) -> Convention:
-    """The convention of a record; `given` where it holds functions of the user's own.
-
-    Raises
-    ------
-    OptionError
-        It holds a function of the user's own that only the user can give.
-    IncompatibleError
-        What was given is another convention.
-
-    Examples
-    --------
-    >>> kept = convention_fields(Convention.of("lightgbm,ties=expected"))
-    >>> read_convention(kept, "example") == Convention.of("lightgbm,ties=expected")
-    True
-    """
+    """The convention of a record; `given` where it holds functions of the user's own."""
     if given is not None:
         if given.fingerprint != kept["fingerprint"]:
             raise IncompatibleError(f"{whose}: found convention {given}, expected {kept['name']} [{kept['fingerprint']}]")
@@ -236,18 +177,7 @@ def read_convention(kept: Fields, whose: str, given: Convention | None = None) -
 
 
 def read_measures(kept: Sequence[Fields], whose: str, given: Sequence[Measure] = ()) -> tuple[Measure, ...]:
-    """The measures of a record; user-defined classes are looked up in `given`.
-
-    Raises
-    ------
-    OptionError
-        A measure is of the user's own class, and was not given.
-
-    Examples
-    --------
-    >>> [str(measure) for measure in read_measures([{"text": "P@5", "parses": True}], "example")]
-    ['P@5']
-    """
+    """The measures of a record; user-defined classes are looked up in `given`."""
     own = {str(measure): measure for measure in given}
     found: list[Measure] = []
     for one in kept:
@@ -267,13 +197,7 @@ def read_measures(kept: Sequence[Fields], whose: str, given: Sequence[Measure] =
 
 
 def read_coverage(record: Fields, missing: Sequence[str], by_measure: Mapping[str, MeasureCoverage] | None = None) -> Coverage:
-    """The coverage of an evaluation's record; earlier versions kept no counts by measure.
-
-    Examples
-    --------
-    >>> read_coverage({"coverage": dict.fromkeys(_COUNTS, 0)}, []).scored
-    0
-    """
+    """The coverage of an evaluation's record; earlier versions kept no counts by measure."""
     kept = record["coverage"]
     by_rank = record.get("relevant_by_rank", ())  # records of earlier versions have neither these counts nor their total
     return Coverage(
@@ -285,12 +209,8 @@ def read_coverage(record: Fields, missing: Sequence[str], by_measure: Mapping[st
 
 
 def read_measure_coverage(content: bytes, queries: Sequence[str]) -> dict[str, MeasureCoverage]:
-    """The counts by measure of a value file, with the ids of the queries without a relevant document.
-
-    Examples
-    --------
-    >>> read_measure_coverage(b'{"AP":{"scored":2,"no_relevant":1,"unanswerable":[1]}}', ["p", "q"])["AP"].unanswerable
-    ('q',)
+    """The counts by measure of a value file, with the ids of the queries without a relevant
+    document.
     """
     return {
         text: MeasureCoverage(**{**counts, "unanswerable": tuple(queries[place] for place in counts.get("unanswerable", ()))})
@@ -299,28 +219,13 @@ def read_measure_coverage(content: bytes, queries: Sequence[str]) -> dict[str, M
 
 
 def read_array(content: bytes, kind: str, shape: tuple[int, int], whose: str) -> Any:
-    """An array of a value file, its type and shape checked.
-
-    Raises
-    ------
-    InputError
-        They are not what the record says.
-
-    Examples
-    --------
-    >>> read_array(array_blob(np.zeros((2, 1))).content, "<f8", (2, 1), "example").shape
-    (2, 1)
-    """
+    """An array of a value file, its type and shape checked."""
     return view_array(content, kind, shape, whose).copy()
 
 
 def view_array(content: bytes, kind: str, shape: tuple[int, int], whose: str) -> Any:
-    """An array as `read_array` gives it, read only and without a copy: for a few of the values of many files.
-
-    Examples
-    --------
-    >>> view_array(array_blob(np.zeros((2, 1))).content, "<f8", (2, 1), "example")[1].tolist()
-    [0.0]
+    """An array as `read_array` gives it, read only and without a copy: for a few of the values of
+    many files.
     """
     header = _array_header(kind, shape)
     if content.startswith(header) and len(content) == len(header) + math.prod(shape) * np.dtype(kind).itemsize:

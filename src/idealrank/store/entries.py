@@ -32,27 +32,13 @@ DIGITS = 12
 
 @dataclass(frozen=True, kw_only=True)
 class Adding:
-    """One entry, ready to be written.
+    """One entry, ready to be written."""
 
-    Attributes
-    ----------
-    kind : str
-        Of the entry.
-    fields : dict
-        The record that never changes; the id is a hash of it.
-    files : mapping of str to Blob
-        By what they are.
-    tags : sequence of str
-        May change later.
-    notes : sequence of (str, str)
-        Time and text; may change later.
-    """
-
-    kind: Kind
-    fields: Fields
-    files: Mapping[str, Blob] = field(default_factory=dict)
-    tags: Sequence[str] = ()
-    notes: Sequence[tuple[str, str]] = ()
+    kind: Kind  # Of the entry
+    fields: Fields  # The record that never changes; the id is a hash of it
+    files: Mapping[str, Blob] = field(default_factory=dict)  # By what they are
+    tags: Sequence[str] = ()  # May change later
+    notes: Sequence[tuple[str, str]] = ()  # Time and text; may change later
 
     @property
     def digest(self) -> str:
@@ -91,7 +77,9 @@ class Adding:
         connection.executemany("INSERT INTO note (id, time, text) VALUES (?, ?, ?)", notes)
 
     def mend(self, connection: sqlite3.Connection) -> None:
-        """Write the rows anew where those with this id are damaged; tags, notes and what was made of the entry stay."""
+        """Write the rows anew where those with this id are damaged; tags, notes and what was made
+        of the entry stay.
+        """
         connection.execute("PRAGMA defer_foreign_keys=ON")  # a comparison may name it
         tags = [tag for (tag,) in connection.execute("SELECT tag FROM tag WHERE id = ?", (self.id,))]
         notes = list(connection.execute("SELECT time, text FROM note WHERE id = ?", (self.id,)))
@@ -122,15 +110,7 @@ def _row(*values: Any) -> tuple[Any, ...]:
 
 
 def evaluation_adding(evaluation: Evaluation, hits: JudgedHits | None, record: Record) -> Adding:
-    """An evaluation, ready to be written.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> adding = evaluation_adding(ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP"), None, Record())
-    >>> adding.fields["means"], len(adding.id)
-    ([[1.0, 1]], 12)
-    """
+    """An evaluation, ready to be written."""
     files = evaluation_files(evaluation, hits)
     fields = evaluation_fields(evaluation) | _of_record("evaluation", record)
     fields["means"] = means_of(evaluation)
@@ -139,28 +119,13 @@ def evaluation_adding(evaluation: Evaluation, hits: JudgedHits | None, record: R
 
 
 def means_of(evaluation: Evaluation) -> list[list[float | int | None]]:
-    """Mean and number of queries that count, measure by measure.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> means_of(ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP"))
-    [[1.0, 1]]
-    """
+    """Mean and number of queries that count, measure by measure."""
     counted = evaluation.scored.sum(axis=0).tolist()
     return [[finite(float(mean)), int(n)] for mean, n in zip(evaluation.mean().values(), counted, strict=True)]
 
 
 def verdict_adding(kind: Kind, verdict: "Comparison | Gated", parts: Sequence[str], options: Mapping[str, Any], record: Record) -> Adding:
-    """A comparison or a gate, ready to be written.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP")
-    >>> verdict_adding("comparison", ir.compare(one, one), ["0123456789ab"] * 2, {}, Record()).fields["name"]
-    'run (2) against run'
-    """
+    """A comparison or a gate, ready to be written."""
     from idealrank.analysis.comparison import Comparison  # noqa: PLC0415  (loads SciPy; who has a verdict has it loaded)
 
     if isinstance(verdict, Comparison):
@@ -199,13 +164,7 @@ def _notes(record: Record, fields: Fields) -> list[tuple[str, str]]:
 
 
 def tag(database: Database, key: str, tags: Sequence[str]) -> None:
-    """Add tags.
-
-    Raises
-    ------
-    OptionError
-        One cannot be printed.
-    """
+    """Add tags."""
     if not all(one.strip() and one.isprintable() for one in tags):
         raise OptionError(f"tag: found {tuple(tags)!r}, expected printable words")
     with database.writing() as connection:
@@ -213,13 +172,7 @@ def tag(database: Database, key: str, tags: Sequence[str]) -> None:
 
 
 def untag(database: Database, entry: Entry, tags: Sequence[str]) -> None:
-    """Take tags away.
-
-    Raises
-    ------
-    InputError
-        There is no such tag.
-    """
+    """Take tags away."""
     if missing := [one for one in tags if one not in entry.record.tags]:
         raise InputError(f"{entry.id}: found no tag {missing[0]!r}, expected one of {', '.join(entry.record.tags) or 'none'}")
     with database.writing() as connection:
@@ -233,13 +186,7 @@ def note(database: Database, key: str, text: str) -> None:
 
 
 def remove(database: Database, key: str) -> None:
-    """Take an entry out.
-
-    Raises
-    ------
-    InputError
-        Something was made of it.
-    """
+    """Take an entry out."""
     with database.writing() as connection:
         users = [row[0] for row in connection.execute("SELECT DISTINCT id FROM part WHERE evaluation = ?", (key,))]
         if users:

@@ -66,37 +66,7 @@ def history(
     query: str | None = None,
     since: str | None = None,
 ) -> Timeline:
-    """Values of one measure, in the order in which they were stored.
-
-    Parameters
-    ----------
-    store : Store
-        Where they are.
-    measure : str, optional
-        Measure, in any spelling; default: the first measure of the newest evaluation.
-    runs : sequence of str
-        Names of runs; default: all.
-    tag : str, optional
-        Of evaluations with this tag alone.
-    query : str, optional
-        Only this query; default: the aggregate over all.
-    since : str, optional
-        Not before this: a date or time in ISO 8601, or so many minutes, hours, days or weeks ago, as ``"7d"``.
-
-    Raises
-    ------
-    InputError
-        No entry matches; the message lists what the store holds.
-
-    Examples
-    --------
-    >>> import tempfile, idealrank as ir
-    >>> with ir.Store.open(tempfile.mkdtemp()) as store:
-    ...     for ranking in (["x", "a"], ["a"]):
-    ...         key = store.add(ir.evaluate({"q": {"a": 1}}, {"q": ranking}, ["RR"]))
-    ...     [point.value for point in history(store, query="q").points]
-    [0.5, 1.0]
-    """
+    """Values of one measure, in the order in which they were stored."""
     conditions, parameters = _conditions(runs, tag, since)
     text = _spelled(measure) if measure is not None else _newest_measure(store, conditions, parameters)
     # Conditions are constants of this file; what a user says stands in the parameters.
@@ -122,29 +92,8 @@ def history(
 
 
 def counted_values(store: Readable, measure: str, ids: Sequence[str]) -> dict[str, FloatArray | None]:
-    """Values of one measure that count in its mean, in several evaluations; one question to the tables.
-
-    Parameters
-    ----------
-    store : Store
-        Where they are.
-    measure : str
-        Text of the measure.
-    ids : sequence of str
-        Whole ids of evaluations; without this measure they are left out.
-
-    Returns
-    -------
-    dict of str to array, shape (n,), or None
-        By id; None if a file of the evaluation is missing or damaged.
-
-    Examples
-    --------
-    >>> import tempfile, idealrank as ir
-    >>> with ir.Store.open(tempfile.mkdtemp()) as store:
-    ...     key = store.add(ir.evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, ["RR"]))
-    ...     counted_values(store, "RR", [key])[key]
-    array([0.5])
+    """Values of one measure that count in its mean, in several evaluations; one question to the
+    tables.
     """
     rows = store.rows(
         f"SELECT e.id, m.place, {from_record('n_queries', 'measures', 'files', entry='e')} FROM mean m JOIN entry e ON e.id = m.id "  # noqa: S608
@@ -182,18 +131,7 @@ def _conditions(runs: Sequence[str], tag: str | None, since: str | None) -> tupl
 
 
 def moment(text: str) -> str:
-    """A time as a store has it: from ISO 8601, UTC where no zone is said, or so long ago.
-
-    Raises
-    ------
-    OptionError
-        It is neither.
-
-    Examples
-    --------
-    >>> moment("2026-01-01"), moment("2026-01-01T02:00+02:00")
-    ('2026-01-01T00:00:00.000000+00:00', '2026-01-01T00:00:00.000000+00:00')
-    """
+    """A time as a store has it: from ISO 8601, UTC where no zone is said, or so long ago."""
     ago = re.fullmatch(r"(\d{1,6})([mhdw])", text.strip())
     try:
         if ago:
@@ -256,7 +194,9 @@ def _parts_of(store: Readable, rows: Sequence[tuple[Any, ...]]) -> "Iterator[tup
 
 
 def _place(store: Readable, key: str, place: int, measure: str, parts: list[Any]) -> int:
-    """Where the measure stands in the record; the table may be damaged, and name an entry that is no evaluation."""
+    """Where the measure stands in the record; the table may be damaged, and name an entry that is
+    no evaluation.
+    """
     measures = parts[_OF_POINT.index("measures")]
     if not isinstance(measures, list) or not 0 <= place < len(measures) or column_text(measures[place]["text"]) != measure:
         raise damaged(store.folder, key)
@@ -264,7 +204,9 @@ def _place(store: Readable, key: str, place: int, measure: str, parts: list[Any]
 
 
 def _of_query(store: Readable, query: str, found: "Sequence[_Kept]") -> list[float]:
-    """The value of one query in each evaluation, the hash of each file checked: nearly all of the time, and so shared by threads."""
+    """The value of one query in each evaluation, the hash of each file checked: nearly all of the
+    time, and so shared by threads.
+    """
     from idealrank.stats.randomness import in_order  # noqa: PLC0415  (threads cost 5 ms to load; most histories need none)
 
     places: dict[str, int | None] = {}
@@ -292,24 +234,15 @@ def _value(store: Readable, one: "_Kept", row: int | None) -> float:
 
 
 def _judgments(found: "Sequence[_Kept]") -> Mapping[str, str]:
-    """A short hash of the judgments of each evaluation: of its input files but the run; empty where they were no files."""
+    """A short hash of the judgments of each evaluation: of its input files but the run; empty where
+    they were no files.
+    """
     return {one.id: judgments_hash([(each["name"], each["sha256"]) for each in one.inputs], one.path or "") for one in found}
 
 
 def judgments_hash(files: Sequence[tuple[str, str]], run: str) -> str:
-    """12 digits of the SHA-256 of all judgment files of an evaluation, whatever their names; empty where one is not known.
-
-    Parameters
-    ----------
-    files : sequence of (str, str)
-        Name and SHA-256 of every input file.
-    run : str
-        Name of the file of the run: the last one of that name is no judgments.
-
-    Examples
-    --------
-    >>> judgments_hash([("qrels.txt", "1f" * 32), ("bm25.run", "2e" * 32)], "bm25.run")
-    '1f1f1f1f1f1f'
+    """12 digits of the SHA-256 of all judgment files of an evaluation, whatever their names; empty
+    where one is not known.
     """
     names = [name for name, _ in files]
     last = max((place for place, name in enumerate(names) if name == run), default=-1) if run else -1

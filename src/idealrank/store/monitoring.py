@@ -134,13 +134,7 @@ class StoredNotice:
 
 @dataclass(frozen=True, kw_only=True)
 class AlarmChange:
-    """Alarm that a round opens or closes.
-
-    Examples
-    --------
-    >>> AlarmChange(id="shop/floor//3", event="opened", rule="floor", slice="", record={"text": "below 0.6"}).event
-    'opened'
-    """
+    """Alarm that a round opens or closes."""
 
     id: str
     event: Event
@@ -151,29 +145,12 @@ class AlarmChange:
 
 @dataclass(frozen=True, kw_only=True)
 class RoundStep:
-    """Consequence of a round: the new state of a monitor, and its alarms.
+    """Consequence of a round: the new state of a monitor, and its alarms."""
 
-    Attributes
-    ----------
-    state : mapping
-        What the alarms know from now on, as JSON has it.
-    record : mapping
-        Record of the round.
-    changes : sequence of AlarmChange
-        Alarms that it opens and closes.
-    channels : sequence of str
-        Where each change is told.
-
-    Examples
-    --------
-    >>> RoundStep(state={}, record={}).changes
-    ()
-    """
-
-    state: Mapping[str, Any]
-    record: Mapping[str, Any]
-    changes: Sequence[AlarmChange] = field(default=())
-    channels: Sequence[str] = field(default=())
+    state: Mapping[str, Any]  # What the alarms know from now on, as JSON has it
+    record: Mapping[str, Any]  # Record of the round
+    changes: Sequence[AlarmChange] = field(default=())  # Alarms that it opens and closes
+    channels: Sequence[str] = field(default=())  # Where each change is told
 
 
 class Monitoring:
@@ -396,14 +373,7 @@ class Monitoring:
 
 
 def monitor_names(database: Database) -> list[str]:
-    """Return the names of all monitors with a round.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> monitor_names(Database(pathlib.Path(tempfile.mkdtemp())))
-    []
-    """
+    """Return the names of all monitors with a round."""
     return [str(name) for (name,) in database.rows("SELECT DISTINCT monitor FROM round ORDER BY monitor")]
 
 

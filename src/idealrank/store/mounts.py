@@ -17,22 +17,8 @@ _MOUNTS = Path("/proc/mounts")
 
 
 def network_mount(folder: Path, mounts: Path = _MOUNTS) -> tuple[str, str] | None:
-    r"""Type and mount point of the network file system a folder lies on; None if it lies on none, or if unknown.
-
-    Parameters
-    ----------
-    folder : Path
-        Need not exist yet.
-    mounts : Path
-        The table of mounts, as Linux has it; other systems have no such file, and nothing is found.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> table = pathlib.Path(tempfile.mkdtemp(), "mounts")
-    >>> _ = table.write_text("/dev/sda1 / ext4 rw 0 0\nserver:/home /home nfs4 rw 0 0\n", encoding="utf-8")
-    >>> network_mount(pathlib.Path("/home/ann/results"), table), network_mount(pathlib.Path("/var/results"), table)
-    (('nfs4', '/home'), None)
+    r"""Type and mount point of the network file system a folder lies on; None if it lies on none, or
+    if unknown.
     """
     try:
         table = mounts.read_text(encoding="utf-8", errors="surrogateescape")
@@ -56,19 +42,7 @@ def network_mount(folder: Path, mounts: Path = _MOUNTS) -> tuple[str, str] | Non
 
 
 def usable_folder(folder: Path, *, create: bool, mounts: Path = _MOUNTS) -> Path:
-    """The folder of a store, made where it is missing.
-
-    Raises
-    ------
-    InputError
-        It lies on a network, cannot be made, or holds no store and must not be made one.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> usable_folder(Path(tempfile.mkdtemp(), "results"), create=True).name
-    'results'
-    """
+    """The folder of a store, made where it is missing."""
     if "\0" in str(folder):
         raise InputError(f"{str(folder)!r}: found a NUL byte in a path, expected the name of a folder")
     if network := network_mount(folder, mounts):
@@ -88,13 +62,7 @@ def usable_folder(folder: Path, *, create: bool, mounts: Path = _MOUNTS) -> Path
 
 
 def shown_folder(folder: Path) -> str:
-    """A folder as people here would type it: below the current one without what leads there.
-
-    Examples
-    --------
-    >>> shown_folder(Path.cwd() / "results")
-    'results'
-    """
+    """A folder as people here would type it: below the current one without what leads there."""
     here = Path.cwd()
     return str(folder.relative_to(here)) if folder.is_relative_to(here) else str(folder)
 

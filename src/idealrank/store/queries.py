@@ -31,15 +31,7 @@ _SHOWN = (
 
 
 def resolve(database: Database, beginning: str, kind: Kind | None) -> str:
-    """The whole id of a unique beginning.
-
-    Raises
-    ------
-    NotStoredError
-        No id, or more than one, has this prefix.
-    OptionError
-        It is no beginning of an id.
-    """
+    """The whole id of a unique beginning."""
     text = beginning.strip().lower()
     if not re.fullmatch(rf"[0-9a-f]{{4,{DIGITS}}}", text):
         raise OptionError(f"id {shown(repr(beginning))}: expected 4 to {DIGITS} hexadecimal digits, as `idealrank history` shows them")
@@ -61,13 +53,7 @@ def shortest(database: Database, key: str) -> str:
 
 
 def fields_of(database: Database, key: str) -> Fields:
-    """The record of an entry, its hash checked.
-
-    Raises
-    ------
-    InputError
-        It is damaged, or written by a newer version.
-    """
+    """The record of an entry, its hash checked."""
     found = database.rows(f"SELECT {is_intact()}, record FROM entry WHERE id = ?", (key,))  # noqa: S608  (names of the package)
     if not found:
         raise removed(key)
@@ -85,13 +71,7 @@ def removed(key: str) -> NotStoredError:
 
 
 def entry(database: Database, key: str) -> Entry:
-    """Return the summary of the entry with this whole id.
-
-    Raises
-    ------
-    InputError
-        It was removed, or its record is damaged.
-    """
+    """Return the summary of the entry with this whole id."""
     found = entries(database, {"id": key})
     if not found:
         raise removed(key)

@@ -91,13 +91,7 @@ class Entry:
 
 
 def origin(entry: Entry) -> dict[str, Any]:
-    """Describe an entry with the keys of ``idealrank show --format json``.
-
-    Examples
-    --------
-    >>> origin(Entry(id="3f2a9c41d07b", kind="evaluation", name="bm25"))["kind"]
-    'evaluation'
-    """
+    """Describe an entry with the keys of ``idealrank show --format json``."""
     record = entry.record
     return {
         "id": entry.id, "kind": entry.kind, "name": entry.name, "when": record.time, "command": record.command, "commit": record.commit,
@@ -109,29 +103,12 @@ OUTSIDE = "a time outside the years 1 to 9999 in UTC"
 
 
 def now() -> str:
-    """The time, UTC, ISO 8601, to the microsecond, so that texts sort as times do.
-
-    Examples
-    --------
-    >>> len(now())
-    32
-    """
+    """The time, UTC, ISO 8601, to the microsecond, so that texts sort as times do."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 def utc(text: str) -> str:
-    """A time in ISO 8601 as a store has all of them, in UTC; one without a zone is UTC.
-
-    Raises
-    ------
-    OptionError
-        It is no such time.
-
-    Examples
-    --------
-    >>> utc("2026-01-31"), utc("2026-01-31T02:00+02:00")
-    ('2026-01-31T00:00:00.000000+00:00', '2026-01-31T00:00:00.000000+00:00')
-    """
+    """A time in ISO 8601 as a store has all of them, in UTC; one without a zone is UTC."""
     try:
         found = datetime.fromisoformat(text.strip())
     except ValueError:
@@ -143,13 +120,7 @@ def utc(text: str) -> str:
 
 
 def file_name(path: str) -> str:
-    r"""The last part of a path of any system.
-
-    Examples
-    --------
-    >>> file_name("/home/ann/bm25.run"), file_name("runs/bm25.run"), file_name("C:\\runs\\bm25.run")
-    ('bm25.run', 'bm25.run', 'bm25.run')
-    """
+    r"""The last part of a path of any system."""
     return PureWindowsPath(path).name or PurePosixPath(path).name
 
 
@@ -161,14 +132,8 @@ _OPTION = re.compile(r"(--[\w-]+=|-\w)((?:file:)?(?:[A-Za-z]:[\\/]|\\\\|/|~[\w.-
 
 
 def without_folders(text: str) -> str:
-    """A text with every absolute path shortened to its last part; addresses of the web stay as they are.
-
-    Examples
-    --------
-    >>> without_folders("-o/home/ann/x.json"), without_folders("--report=/home/ann smith/secret/x.html")
-    ('-ox.json', '--report=x.html')
-    >>> without_folders("/home/ann/bm25.run"), without_folders("--queries=/data/q.tsv"), without_folders("runs/bm25.run")
-    ('bm25.run', '--queries=q.tsv', 'runs/bm25.run')
+    """A text with every absolute path shortened to its last part; addresses of the web stay as they
+    are.
     """
     if re.match(r"(?!file:)\w+://", text):
         return text
@@ -180,13 +145,7 @@ def without_folders(text: str) -> str:
 
 
 def command_without_folders(command: str) -> str:
-    """A command line with every absolute path in it shortened to its last part.
-
-    Examples
-    --------
-    >>> command_without_folders("idealrank evaluate '/home/ann/my qrels.txt' runs/bm25.run -m nDCG@10")
-    "idealrank evaluate 'my qrels.txt' runs/bm25.run -m nDCG@10"
-    """
+    """A command line with every absolute path in it shortened to its last part."""
     try:
         words = shlex.split(command)
     except ValueError:  # no line of a shell: a bracket of quotes is open
@@ -195,12 +154,8 @@ def command_without_folders(command: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return dicts and lists for JSON; None for values that are not finite. A file position is named without folders.
-
-    Examples
-    --------
-    >>> plain({"place": "/home/ann/contracts.csv:3", "query": "/a/b", "found": math.nan})
-    {'place': 'contracts.csv:3', 'query': '/a/b', 'found': None}
+    """Return dicts and lists for JSON; None for values that are not finite. A file position is
+    named without folders.
     """
     if isinstance(value, Mapping):
         return {str(name): without_folders(one) if name == "place" and isinstance(one, str) else plain(one) for name, one in value.items()}
@@ -212,12 +167,8 @@ def plain(value: Any) -> Any:
 
 
 def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options as JSON takes them. Texts are freed of absolute paths; what is said by query stays, for ids and labels may look like paths.
-
-    Examples
-    --------
-    >>> plain_options({"weights": {"/q/1": 2.0}, "contracts": "/home/ann/contracts.csv", "alpha": 0.05})
-    {'weights': {'/q/1': 2.0}, 'contracts': 'contracts.csv', 'alpha': 0.05}
+    """Options as JSON takes them. Texts are freed of absolute paths; what is said by query stays,
+    for ids and labels may look like paths.
     """
     found = plain(options)
     for name, value in found.items():

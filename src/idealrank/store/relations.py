@@ -81,25 +81,10 @@ def _kept(store: Readable) -> list[_Kept]:
 
 @dataclass(frozen=True)
 class Relation:
-    """One table, whose batches are made on reading, and made again for the next reader.
+    """One table, whose batches are made on reading, and made again for the next reader."""
 
-    Attributes
-    ----------
-    schema : pyarrow.Schema
-        Names and types.
-    batches : callable
-        Makes the batches. It reads value files, and not SQLite, so that any thread may call it.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> schema = pa.schema([("tag", pa.string())])
-    >>> pa.table(Relation(schema, lambda: iter([pa.record_batch([["main"]], schema=schema)]))).num_rows
-    1
-    """
-
-    schema: "pa.Schema"
-    batches: "Callable[[], Iterator[pa.RecordBatch]]"
+    schema: "pa.Schema"  # Names and types
+    batches: "Callable[[], Iterator[pa.RecordBatch]]"  # Makes the batches
 
     def reader(self) -> "pa.RecordBatchReader":
         """All batches, in order."""
@@ -111,26 +96,7 @@ class Relation:
 
 
 def relations(store: Readable) -> dict[str, Relation]:
-    """Every table of a store by its name; `COLUMNS` has their columns.
-
-    Parameters
-    ----------
-    store : Store
-        What its tables say is read at once, its value files on reading the batches.
-
-    Raises
-    ------
-    MissingExtraError
-        pyarrow is not installed.
-
-    Examples
-    --------
-    >>> import tempfile, idealrank as ir
-    >>> with ir.Store.open(tempfile.mkdtemp()) as store:
-    ...     key = store.add(ir.evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, ["RR"]))
-    ...     relations(store)["values"].reader().read_all().select(["query", "value"]).to_pylist()
-    [{'query': 'q', 'value': 0.5}]
-    """
+    """Every table of a store by its name; `COLUMNS` has their columns."""
     pa = load_extra("pyarrow", "reading a store as tables", "arrow")
     text, number, whole, when = pa.string(), pa.float64(), pa.int64(), pa.timestamp("us")
     kept = _kept(store)
@@ -155,7 +121,9 @@ def _small(pa: Any, name: str, types: list[Any], rows: list[Any]) -> Relation:
 
 
 def _texts(pa: Any, words: Any) -> Any:
-    """Texts as Arrow has them; what is not UTF-8 is shown by its number, for Arrow has no way to hold it."""
+    """Texts as Arrow has them; what is not UTF-8 is shown by its number, for Arrow has no way to
+    hold it.
+    """
     try:
         return pa.array(words, pa.string())
     except UnicodeEncodeError:
@@ -208,7 +176,9 @@ def _comparisons(store: Readable) -> list[tuple[Any, ...]]:
 
 
 def _gates(store: Readable) -> list[tuple[Any, ...]]:
-    """Read gates of versions before companions: unknown fields are null, except that each of their checks could fail them."""
+    """Read gates of versions before companions: unknown fields are null, except that each of their
+    checks could fail them.
+    """
     names = ("baseline", "measure", "mean_run", "mean_baseline", "difference", "bound", "p", "passed", "p_corrected")
     return [
         (key, time, result["run"], *(check[name] for name in names), check.get("p_two_sided"), check.get("decides", True),

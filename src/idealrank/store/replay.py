@@ -24,13 +24,7 @@ Row = TypeVar("Row", Check, Difference)
 
 
 def comparison_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own: Sequence[Measure] = ()) -> Comparison:
-    """A comparison made again. How alike rankings are is not in it: that needs the runs.
-
-    Raises
-    ------
-    InputError
-        Queries had weights, clusters or slices that were not kept among the options.
-    """
+    """A comparison made again. How alike rankings are is not in it: that needs the runs."""
     method = kept.result["method"]
     given = _by_query(kept, weights=method["weighted"], clusters=method["clustered"], slices=method.get("slices") is not None)
     made = compare(
@@ -66,13 +60,7 @@ def _pair_as_kept(pair: Pair, kept: Mapping[str, Any]) -> Pair:
 
 
 def gate_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own: Sequence[Measure] = ()) -> Gated:
-    """A gate asked again.
-
-    Raises
-    ------
-    InputError
-        Queries had weights or clusters that were not kept among the options.
-    """
+    """A gate asked again."""
     result = kept.result
     policy = Policy(**result["policy"])
     contracts = [Contract(**one) for one in {str(one["contract"]): one["contract"] for one in result["contracts"]}.values()]
@@ -106,7 +94,9 @@ def gate_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own: Sequ
 
 
 def _of_series(made: Gated, result: Mapping[str, Any]) -> Gated:
-    """A gate of a series as it was: its values are means of runs that a store does not keep, so that they cannot be computed again."""
+    """A gate of a series as it was: its values are means of runs that a store does not keep, so
+    that they cannot be computed again.
+    """
     acceptance = result.get("acceptance")
     return replace(
         made,
@@ -125,7 +115,9 @@ def _of_series(made: Gated, result: Mapping[str, Any]) -> Gated:
 
 
 def _as_kept(check: Check, was: Mapping[str, Any]) -> Check:
-    """A check with the numbers and words of its record; what JSON has no value for stays as computed."""
+    """A check with the numbers and words of its record; what JSON has no value for stays as
+    computed.
+    """
     plain: dict[str, Any] = {name: value for name, value in was.items() if isinstance(value, str | int | float | bool)}
     known = {name: value for name, value in plain.items() if name in {one.name for one in fields(Check)}}
     tipping, margin = was.get("tipping"), was.get("margin")
@@ -145,7 +137,9 @@ def _decides(check: Mapping[str, Any]) -> bool:
 
 
 def _reached(made: Row, kept: Mapping[str, Any], parts: Sequence[str]) -> Row:
-    """A row with the tipping point that was found, and what followed from it: a store keeps no rankings to find it again."""
+    """A row with the tipping point that was found, and what followed from it: a store keeps no
+    rankings to find it again.
+    """
     if made.tipping is not None or not kept.get("tipping") or made.p_corrected != kept["p_corrected"]:
         return made
     found = {name: kept[name] for name in parts}

@@ -165,12 +165,8 @@ _RENAMED_REASON = ", but the judgments do not reach", ", but there are too few j
 
 
 def in_words_of_today(result: Any) -> Any:
-    """Rename the states that earlier versions stored under another name; records never change, and names of runs stay.
-
-    Examples
-    --------
-    >>> in_words_of_today({"checks": [{"outcome": "judgments do not reach", "n": 3}]})
-    {'checks': [{'outcome': 'too few judgments', 'n': 3}]}
+    """Rename the states that earlier versions stored under another name; records never change, and
+    names of runs stay.
     """
     if isinstance(result, dict):
         return {name: _renamed(value) if name in _STATES else in_words_of_today(value) for name, value in result.items()}

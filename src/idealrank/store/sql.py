@@ -134,7 +134,9 @@ def _check(duckdb: Any, connection: Any, query: str) -> None:
 
 
 def _lock(duckdb: Any, connection: Any) -> None:
-    """Deny by DuckDB's own settings whatever is no question; the text of the query is not asked, for it can be put together."""
+    """Deny by DuckDB's own settings whatever is no question; the text of the query is not asked,
+    for it can be put together.
+    """
     for setting in (*_CLOSED, *((_DISKLESS,) if int(duckdb.__version__.partition(".")[0]) < 2 else ()), _LOCKED):
         connection.execute(setting)
 
@@ -147,7 +149,9 @@ def _answer(cursor: Any) -> Answer:
 
 
 class _Stream:
-    """A table that says how often it was opened. With its schema at hand DuckDB need not open it to know its columns."""
+    """A table that says how often it was opened. With its schema at hand DuckDB need not open it to
+    know its columns.
+    """
 
     def __init__(self, relation: Relation) -> None:
         self._relation = relation
@@ -162,8 +166,7 @@ class _Stream:
 def _give(connection: Any, name: str, relation: Relation, query: str) -> None:
     """Make a table known by its name.
 
-    DuckDB from 2.0 on opens a stream each time that a query reads it. Earlier ones open it once, when it is made known, and a query that
-    reads it twice fails: for them what is large is copied, where the query names it.
+    DuckDB from 2.0 on opens a stream each time that a query reads it.
     """
     if name not in _LARGE:
         connection.register(name, relation.reader().read_all())

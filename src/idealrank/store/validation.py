@@ -40,11 +40,8 @@ _WORDS = {"id": str, "digest": str, "tags": [str], "notes": [[str]]}
 
 
 def check_words(words: Any) -> None:
-    """Refuse the companions of a record (id, digest, tags, notes) of other types; errors as for `check_evaluation`.
-
-    Examples
-    --------
-    >>> check_words({"id": "0123456789ab", "digest": "01", "tags": [], "notes": [["2026-11-22T12:00:00.000000+00:00", "seen"]]})
+    """Refuse the companions of a record (id, digest, tags, notes) of other types; errors as for
+    `check_evaluation`.
     """
     _check(words, _WORDS, "")
     _check_depth(words)
@@ -55,34 +52,13 @@ def check_words(words: Any) -> None:
 
 
 def check_head(fields: Any) -> None:
-    """Refuse a record that does not say what it is; errors as for `check_evaluation`.
-
-    Examples
-    --------
-    >>> check_head({"format": 1, "kind": "evaluation"})
-    """
+    """Refuse a record that does not say what it is; errors as for `check_evaluation`."""
     _check(fields, {name: _EVALUATION[name] for name in ("format", "kind")}, "")
 
 
 def check_evaluation(fields: Any) -> list[Measure | None]:
-    """Refuse the record of an evaluation whose parts have other types than written ones, or contradict each other.
-
-    Returns
-    -------
-    list of (Measure or None)
-        Its measures with every option set; None for each that is not known without functions of the user's own.
-
-    Raises
-    ------
-    InputError
-        With the place of the first that is.
-
-    Examples
-    --------
-    >>> check_evaluation({"format": "one"})
-    Traceback (most recent call last):
-    ...
-    idealrank.errors.InputError: found 'one' as format of its record, expected what `store export` writes there; export it again
+    """Refuse the record of an evaluation whose parts have other types than written ones, or
+    contradict each other.
     """
     _check(fields, _EVALUATION, "")
     _check_depth(fields)
@@ -102,7 +78,9 @@ def check_evaluation(fields: Any) -> list[Measure | None]:
 
 
 def _check_labels(fields: Fields) -> None:
-    """Refuse labels and counts of them that no version writes; records of earlier versions have none."""
+    """Refuse labels and counts of them that no version writes; records of earlier versions have
+    none.
+    """
     by_rank, relevant = fields.get("relevant_by_rank", []), fields["coverage"].get("relevant", 0)
     _check(by_rank, [int], "relevant_by_rank")
     is_fine = len(by_rank) <= LABEL_DEPTH and all(count >= 0 for count in by_rank) and sum(by_rank) <= relevant
@@ -218,7 +196,9 @@ def _check_time(text: str, place: str) -> None:
 
 
 def _check_texts(found: Any, place: str) -> None:
-    """Refuse halves of letters: they stand for bytes that are no UTF-8, and others stand for nothing."""
+    """Refuse halves of letters: they stand for bytes that are no UTF-8, and others stand for
+    nothing.
+    """
     if isinstance(found, str):
         _refuse(found, place, is_fine=is_text(found), expected="text")
     elif isinstance(found, Mapping):

@@ -35,22 +35,6 @@ _CLOSE = 1e-12  # as far as systems differ in logarithms, which geometric means 
 def check_contents(fields: Fields, files: Mapping[str, bytes], measures: Sequence[Measure | None], room: Room) -> None:
     """Refuse value files that no evaluation with this record can have.
 
-    Parameters
-    ----------
-    fields : dict
-        The record, whose types are right.
-    files : mapping of str to bytes
-        Content of each file by what it is.
-    measures : sequence of (Measure or None)
-        As `check_evaluation` gives them.
-    room : Room
-        Of the archive.
-
-    Raises
-    ------
-    InputError
-        With the file, the place in it, what was found and what was expected.
-
     Examples
     --------
     >>> check_contents({"n_queries": 2, "measures": []}, {"queries": b'["q","q"]'}, [], Room(100))

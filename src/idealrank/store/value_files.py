@@ -23,23 +23,10 @@ UNFINISHED = ".unfinished"
 
 @dataclass(frozen=True)
 class Blob:
-    """Content of one value file.
+    """Content of one value file."""
 
-    Attributes
-    ----------
-    name : str
-        The SHA-256 of the content and the ending, as ``"e3b0...855.npy"``.
-    content : bytes
-        All of it.
-
-    Examples
-    --------
-    >>> Blob.of(b"", "npy").name[:8]
-    'e3b0c442'
-    """
-
-    name: str
-    content: bytes
+    name: str  # The SHA-256 of the content and the ending, as ``"e3b0...855.npy"``
+    content: bytes  # All of it
 
     @classmethod
     def of(cls, content: bytes, ending: str) -> "Blob":
@@ -48,14 +35,7 @@ class Blob:
 
 
 def array_blob(array: AnyArray) -> Blob:
-    """An array as a plain NumPy file, little-endian, in C order: one row lies in one piece.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> np.load(BytesIO(array_blob(np.array([[1.0, 2.0]])).content))
-    array([[1., 2.]])
-    """
+    """An array as a plain NumPy file, little-endian, in C order: one row lies in one piece."""
     buffer = BytesIO()
     plain = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
     np.lib.format.write_array(buffer, plain, version=(1, 0), allow_pickle=False)
@@ -63,23 +43,7 @@ def array_blob(array: AnyArray) -> Blob:
 
 
 class ValueFiles:
-    """The folder of value files of a store.
-
-    Parameters
-    ----------
-    store : Path
-        Folder of the store.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> files = ValueFiles(Path(tempfile.mkdtemp()))
-    >>> blob = Blob.of(b"[1]", "json")
-    >>> with files.prepared([blob]) as prepared:
-    ...     prepared.place()
-    >>> files.read(blob.name, "an example")
-    b'[1]'
-    """
+    """The folder of value files of a store."""
 
     def __init__(self, store: Path) -> None:
         self.folder = store / FOLDER
@@ -93,13 +57,7 @@ class ValueFiles:
         return Prepared(self, blobs)
 
     def read(self, name: str, whose: str) -> bytes:
-        """The content of a file, its hash checked.
-
-        Raises
-        ------
-        InputError
-            It is missing, or not what was written.
-        """
+        """The content of a file, its hash checked."""
         path = self.path(name)
         try:
             content = path.read_bytes()
@@ -111,7 +69,9 @@ class ValueFiles:
 
 
 class Prepared:
-    """Files that are on the disk under temporary names; leaving the block removes those that were not placed."""
+    """Files that are on the disk under temporary names; leaving the block removes those that were
+    not placed.
+    """
 
     def __init__(self, files: ValueFiles, blobs: Iterable[Blob]) -> None:
         self._files = files
@@ -129,7 +89,9 @@ class Prepared:
         return self
 
     def _is_there(self, blob: Blob) -> bool:
-        """Return whether the whole file is in place; a damaged file is written again, and so is one that a sweep removes meanwhile."""
+        """Return whether the whole file is in place; a damaged file is written again, and so is one
+        that a sweep removes meanwhile.
+        """
         path = self._files.path(blob.name)
         try:
             return path.stat().st_size == len(blob.content) and path.read_bytes() == blob.content
@@ -146,7 +108,9 @@ class Prepared:
             to_disk(file.fileno())
 
     def place(self) -> None:
-        """Give every file its name and bring the names to the disk. Inside a transaction, which keeps sweepers away."""
+        """Give every file its name and bring the names to the disk. Inside a transaction, which
+        keeps sweepers away.
+        """
         folders = set()
         for blob in self._blobs:
             target = self._files.path(blob.name)
@@ -179,7 +143,9 @@ def _lost(path: Path, whose: str, what: str) -> InputError:
 
 
 class Readable(Protocol):
-    """Protocol of a store for readers of its tables (by a SELECT) and value files, independent of `Store`."""
+    """Protocol of a store for readers of its tables (by a SELECT) and value files, independent of
+    `Store`.
+    """
 
     folder: Path
     files: ValueFiles
@@ -217,14 +183,8 @@ class Swept:
 
 
 def sweep(database: Database, files: ValueFiles, *, dry_run: bool) -> Swept:
-    """Remove them, under the write lock: a writer that has placed files and not yet committed holds it.
-
-    Parameters
-    ----------
-    database, files
-        Of the store.
-    dry_run : bool
-        Only count.
+    """Remove them, under the write lock: a writer that has placed files and not yet committed holds
+    it.
     """
     with database.writing() as connection:
         needed = {name for (name,) in connection.execute("SELECT DISTINCT file FROM kept")}

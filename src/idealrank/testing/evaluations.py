@@ -25,14 +25,7 @@ def evaluated(
     run: Scores,
     convention: Convention,
 ) -> Evaluation:
-    """The evaluation, without warnings about what the convention does.
-
-    Examples
-    --------
-    >>> from idealrank.measures.binary import RR
-    >>> evaluated(RR(), {"q": {"a": 1}}, {"q": {"a": 1.0}}, Convention.of("standard"))["RR"]
-    array([1.])
-    """
+    """The evaluation, without warnings about what the convention does."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdealrankWarning)
         return evaluate(Qrels(qrels), Run(run), measures, convention, threads=1)
@@ -44,15 +37,7 @@ def evaluated_as_arrays(
     run: Scores,
     convention: Convention,
 ) -> Values:
-    """Return the values by query of arrays, with a label for each document of the run.
-
-    Examples
-    --------
-    >>> from idealrank.measures.order import AUC
-    >>> run = {"q": {"a": 2.0, "b": 1.0}}
-    >>> evaluated_as_arrays(AUC(), {"q": {"a": 1, "b": 0}}, run, Convention.of("standard"))
-    {'q': {'AUC': 1.0}}
-    """
+    """Return the values by query of arrays, with a label for each document of the run."""
     labels: list[float] = []
     scores: list[float] = []
     for query, ranking in run.items():
@@ -76,15 +61,6 @@ def expected_of_arrays(
 
     If a measure compares relevant documents with others, tables leave out a query whose documents
     are all relevant. Arrays keep the value of `no_relevant`, as for a list without any of them.
-
-    Examples
-    --------
-    >>> from idealrank.measures.order import AUC
-    >>> qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0}}
-    >>> evaluated(AUC(), qrels, run, Convention.of("standard")).per_query()
-    {'q': {'AUC': None}}
-    >>> expected_of_arrays(AUC(), qrels, run, Convention.of("standard"))
-    {'q': {'AUC': 0.0}}
     """
     values = evaluated(measure, qrels, run, convention).per_query()
     if measure.compares != "relevance":
@@ -104,13 +80,7 @@ def first_difference(
     others: Mapping[str, Mapping[str, Any]],
     when: str,
 ) -> str:
-    """Name the first query whose value differs; empty if none does.
-
-    Examples
-    --------
-    >>> first_difference({"q": {"RR": 1.0}}, {"q": {"RR": 0.5}}, "alone")
-    "query 'q' has 1.0, and 0.5 alone"
-    """
+    """Name the first query whose value differs; empty if none does."""
     for query, values in usual.items():
         value, other = (next(iter(row.values())) for row in (values, others[query]))
         same = value is other or (

@@ -90,41 +90,22 @@ def _all_orders(measure: Measure) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Promise:
-    """One promise.
+    """One promise."""
 
-    Attributes
-    ----------
-    broken : str
-        What is said when it is broken.
-    fault : callable
-        Measure and case -> the sentence that tells what broke it; empty when it holds.
-    applies : callable
-        For which measures it is.
-    ties : callable
-        The tie policies it is tried under.
-    scores : tuple of float
-        What scores may be.
-    alone, judged : bool
-        One answered query, with every returned document judged.
-    """
-
-    broken: str
+    broken: str  # What is said when it is broken
+    # Measure and case -> the sentence that tells what broke it; empty when it holds
     fault: Callable[[Measure, Case], str]
-    applies: Callable[[Measure], bool] = _always
-    ties: Callable[[Measure], tuple[str, ...]] = _all_orders
-    scores: tuple[float, ...] = SCORES
+    applies: Callable[[Measure], bool] = _always  # For which measures it is
+    ties: Callable[[Measure], tuple[str, ...]] = _all_orders  # The tie policies it is tried under
+    scores: tuple[float, ...] = SCORES  # What scores may be
+    # alone, judged: One answered query, with every returned document judged
     alone: bool = False
     judged: bool = False
 
 
 def drawn(rng: Random, measure: Measure, promise: "Promise") -> Case:
-    """One small input with many ties, unjudged documents, unanswered queries and queries without a relevant document.
-
-    Examples
-    --------
-    >>> from idealrank.measures.binary import RR
-    >>> drawn(Random(0), RR(), ANY_INPUT).convention.alignment.duplicates
-    'error'
+    """One small input with many ties, unjudged documents, unanswered queries and queries without a
+    relevant document.
     """
     queries = QUERIES[: 1 if promise.alone else 3]
     while True:
@@ -373,13 +354,8 @@ PROMISES = (
 
 
 def unrounded(measure: Measure) -> Measure:
-    """Return the measure without rounding, which may make the ideal order lose a hundredth against another order.
-
-    Examples
-    --------
-    >>> from idealrank.measures.dcg import NDCG
-    >>> str(unrounded(NDCG(rounding="floor-2"))), str(unrounded(NDCG()))
-    ('nDCG(rounding=none)', 'nDCG')
+    """Return the measure without rounding, which may make the ideal order lose a hundredth against
+    another order.
     """
     given = getattr(measure, "rounding", None)
     return measure if given is None else replace(measure, rounding="none")  # type: ignore[call-arg]
@@ -449,7 +425,9 @@ def faults_of(measure: "Measure | type[Measure]", *, max_examples: int = 100) ->
 
 
 def _undeclared(cls: type[Measure]) -> list[str]:
-    """Options that are annotated but are no fields, since the class was not made a dataclass; names that are taken."""
+    """Options that are annotated but are no fields, since the class was not made a dataclass; names
+    that are taken.
+    """
     known = {field.name for field in fields(cls)}
     annotated = {name for name, hint in inspect.get_annotations(cls).items() if not str(hint).startswith(("ClassVar", "typing.ClassVar"))}
     faults = [

@@ -43,20 +43,15 @@ DISCOUNTS = (
 
 
 def drawn_from() -> Any:
-    """Hypothesis' strategies; loaded when the first one is made.
-
-    Examples
-    --------
-    >>> drawn_from().__name__
-    'hypothesis.strategies'
-    """
+    """Hypothesis' strategies; loaded when the first one is made."""
     return load_extra("hypothesis.strategies", "making test data", "testing", package="hypothesis")
 
 
 def _kept(make: "Callable[P, T]") -> "Callable[P, T]":
-    """Give the same strategy for the same arguments; what they look like is the key, since 0.0 and -0.0 are equal but not the same.
+    """Give the same strategy for the same arguments; what they look like is the key, since 0.0 and
+    -0.0 are equal but not the same.
 
-    Hypothesis checks a strategy when it is first drawn from. Tests draw inside a test, where a new one each time costs more than the test.
+    Hypothesis checks a strategy when it is first drawn from.
     """
     made: dict[str, T] = {}
 
@@ -260,13 +255,7 @@ def _with_options(cls: type[Measure]) -> "SearchStrategy[Measure]":
 
 
 def option_values(cls: type[Measure]) -> dict[str, tuple[Any, ...]]:
-    """Some values of every option of a class, None for unset among them.
-
-    Examples
-    --------
-    >>> option_values(MEASURES["RR"])["rel"]
-    (None, -1, 0, 0.5, 1, 2)
-    """
+    """Some values of every option of a class, None for unset among them."""
     values: dict[str, tuple[Any, ...]] = {
         "cutoff": CUTOFFS,
         "gain": (None, *GAINS),

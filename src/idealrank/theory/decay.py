@@ -30,24 +30,8 @@ _DIRECT = 128  # ranks that are summed one by one before the Euler-Maclaurin for
 
 @dataclass(frozen=True)
 class Decay:
-    """A discount as a function of real ranks from 1 on, its integral, and what the sum has beyond the integral.
-
-    Parameters
-    ----------
-    discount : Discount
-        As measures use it.
-    kind : str
-        ``"logarithmic"`` (log2, log(b), jarvelin(b)), ``"zipf"``, ``"geometric"``, ``"linear"``, ``"finite"`` (a table of weights)
-        or ``"unknown"`` (a function of the user's).
-    exponent : float
-        b of zipf(b) = r^-b; ratio of geometric; base of jarvelin; else 0.
-
-    Examples
-    --------
-    >>> decay_of("zipf(0.5)").kappa
-    0.53964549119...
-    >>> decay_of("log2").summable, decay_of("geometric(2)").summable
-    (False, True)
+    """A discount as a function of real ranks from 1 on, its integral, and what the sum has beyond
+    the integral.
     """
 
     discount: Discount
@@ -67,7 +51,9 @@ class Decay:
         return self.kind in {"geometric", "finite"} or (self.kind == "zipf" and self.exponent > 1)
 
     def weight(self, rank: FloatArray) -> FloatArray:
-        """D at real ranks from 1 on, shape of `rank`; for logarithmic, zipf and geometric discounts."""
+        """D at real ranks from 1 on, shape of `rank`; for logarithmic, zipf and geometric
+        discounts.
+        """
         return self._functions[0](rank)
 
     def integral(self, rank: FloatArray) -> FloatArray:
@@ -76,7 +62,9 @@ class Decay:
 
     @cached_property
     def kappa(self) -> float:
-        """Return the excess of the sum of D over ranks 1 to n above its integral from 1 to n, as n grows; Euler-Maclaurin."""
+        """Return the excess of the sum of D over ranks 1 to n above its integral from 1 to n, as n
+        grows; Euler-Maclaurin.
+        """
         weight, integral, slope, third = self._functions
         ranks = max(_DIRECT, math.ceil(self.exponent) + 1)  # beyond the base of jarvelin
         last = np.array([float(ranks)])
@@ -97,18 +85,7 @@ class Decay:
 
 
 def decay_of(discount: DiscountLike) -> Decay:
-    """The family of a discount.
-
-    Raises
-    ------
-    OptionError
-        The discount is unknown.
-
-    Examples
-    --------
-    >>> decay_of("zipf(0.5)").kind, decay_of([1, 0.5]).kind
-    ('zipf', 'finite')
-    """
+    """The family of a discount."""
     made = make_discount(discount)
     if isinstance(made, LinearDiscount):
         return Decay(made, "linear")
@@ -160,7 +137,9 @@ def _third(x: FloatArray) -> FloatArray:
 
 
 def _jarvelin(base: float) -> _Functions:
-    """1 before rank b, log b / log r from it on, over log b to be of one size with the other logarithms."""
+    """1 before rank b, log b / log r from it on, over log b to be of one size with the other
+    logarithms.
+    """
     size = math.log(base)
 
     def integral(rank: FloatArray) -> FloatArray:
@@ -180,22 +159,7 @@ def _jarvelin(base: float) -> _Functions:
 
 @dataclass(frozen=True)
 class Growth:
-    """A cutoff as a function of the list length n.
-
-    Parameters
-    ----------
-    text : str
-        ``""`` for the whole list, else what stands after the @.
-    kind : str
-        ``"whole"``, ``"share"`` (c n), ``"power"`` (n^a, a < 1) or ``"constant"``.
-    size : float
-        c, a or the constant; 1 for the whole list.
-
-    Examples
-    --------
-    >>> growth_of("0.2n").size, growth_of("sqrt(n)").kind, growth_of("sqrt(n)").at(100)
-    (0.2, 'power', 10)
-    """
+    """A cutoff as a function of the list length n."""
 
     text: str
     kind: Depth
@@ -208,7 +172,8 @@ class Growth:
     def log_share(self, n: int, *, whole_ranks: bool = True) -> float:
         """ln(k/n), at most 0, for the cutoff k in a list of n of any size.
 
-        With `whole_ranks` k is what measures count, max(1, floor(x)), as long as n fits 63 bits: above, the floor is below rounding.
+        With `whole_ranks` k is what measures count, max(1, floor(x)), as long as n fits 63 bits:
+        above, the floor is below rounding.
         """
         if whole_ranks and n < _LARGEST:
             return math.log(self.at(n) / n)
@@ -219,18 +184,7 @@ class Growth:
 
 
 def growth_of(cutoff: "int | str | RelativeCutoff | None") -> Growth:
-    """The family of a cutoff.
-
-    Raises
-    ------
-    OptionError
-        It is none that measures know; or a share of 1 or more, which is the whole list.
-
-    Examples
-    --------
-    >>> growth_of(None).kind, growth_of(10).kind
-    ('whole', 'constant')
-    """
+    """The family of a cutoff."""
     made = make_cutoff(cutoff)
     text = cutoff_text(made)
     if made is None:

@@ -31,13 +31,7 @@ _LI_2 = float(expi(math.log(2.0)))
 
 
 def scaled_expi(x: float) -> float:
-    """exp(-x) Ei(x) for x > 0, finite for any x.
-
-    Examples
-    --------
-    >>> scaled_expi(1e6)
-    1.000001000002...e-06
-    """
+    """exp(-x) Ei(x) for x > 0, finite for any x."""
     if x <= _DIRECT:
         return float(expi(x)) * math.exp(-x)
     term = total = 1 / x
@@ -50,13 +44,6 @@ def scaled_expi(x: float) -> float:
 @dataclass(frozen=True)
 class ScaledDecay:
     """A discount seen from a list of n.
-
-    Parameters
-    ----------
-    decay : Decay
-        Logarithmic, zipf or geometric.
-    log_n : float
-        ln n, at least 0.
 
     Examples
     --------
@@ -145,16 +132,8 @@ class ScaledDecay:
 
 
 def gathered(model: RelevanceModel, seen: ScaledDecay, log_share: float) -> float:
-    """Ntilde (Wang et al., Definition 20): the integral of E[Y | 1 - s/n] D(s) over ranks from 1 to n exp(log_share).
-
-    The value at the top is taken out and multiplied with F, which is known in closed form: what is left dies away at the top.
-
-    Examples
-    --------
-    >>> from idealrank.theory.decay import decay_of
-    >>> seen = ScaledDecay(decay_of("zipf(0.5)"), math.log(100))
-    >>> round(gathered(RelevanceModel.of(lambda s: s), seen, 0.0) * seen.unit, 10)  # 18 - (2/3) (1000 - 1) / 100
-    11.34
+    """Ntilde (Wang et al., Definition 20): the integral of E[Y | 1 - s/n] D(s) over ranks from 1 to
+    n exp(log_share).
     """
     top = model.at_top
 
@@ -168,26 +147,14 @@ def gathered(model: RelevanceModel, seen: ScaledDecay, log_share: float) -> floa
 
 
 def ideal(model: RelevanceModel, seen: ScaledDecay, log_share: float, *, corrected: bool) -> float:
-    """The ideal DCG up to rank n exp(log_share) as a sum of integrals: the best grade first, then the next.
-
-    Examples
-    --------
-    >>> from idealrank.theory.decay import decay_of
-    >>> seen = ScaledDecay(decay_of("zipf(0.5)"), math.log(100))
-    >>> round(ideal(RelevanceModel.of(lambda s: 0.25), seen, 0.0, corrected=False) * seen.unit, 9)  # 2 (sqrt(25) - 1)
-    8.0
+    """The ideal DCG up to rank n exp(log_share) as a sum of integrals: the best grade first, then
+    the next.
     """
     return over_steps(model, lambda reached: seen.integral(min(math.log(reached), log_share)), -seen.kappa if corrected else 0.0)
 
 
 def linear_gathered(model: RelevanceModel, share: float) -> float:
-    """int_0^share E[Y | 1 - u] (1 - u) du.
-
-    Examples
-    --------
-    >>> round(linear_gathered(RelevanceModel.of(lambda s: s), 1.0), 12)
-    0.333333333333
-    """
+    """int_0^share E[Y | 1 - u] (1 - u) du."""
 
     def weighed(depth: FloatArray) -> FloatArray:
         return model.expected_from_top(depth) * (1 - depth)
@@ -196,12 +163,8 @@ def linear_gathered(model: RelevanceModel, share: float) -> float:
 
 
 def linear_ideal(model: RelevanceModel, share: float) -> float:
-    """sum_j y_j (G(min(R_j, share)) - G(min(R_(j-1), share))) with G(u) = u - u^2/2; p - p^2/2 for binary relevance.
-
-    Examples
-    --------
-    >>> linear_ideal(RelevanceModel.of(lambda s: 0.5), 1.0)
-    0.375
+    """sum_j y_j (G(min(R_j, share)) - G(min(R_(j-1), share))) with G(u) = u - u^2/2; p - p^2/2 for
+    binary relevance.
     """
     return over_steps(model, lambda reached: _weight_above(min(reached, share)))
 
@@ -217,8 +180,8 @@ def linear_definition(model: RelevanceModel, n: int, log_share: float) -> float:
 def linear_corrected(model: RelevanceModel, n: int, log_share: float) -> float:
     """Ratio of the means of DCG and ideal DCG; exact but for terms of order n^-2.
 
-    Above a cutoff the integral ends at a random place, the k-th of n - 2 uniforms; two places, a standard deviation to both sides of
-    its mean, give its mean to the second order.
+    Above a cutoff the integral ends at a random place, the k-th of n - 2 uniforms; two places, a
+    standard deviation to both sides of its mean, give its mean to the second order.
     """
     share, each = math.exp(log_share), 1 / n  # n may be beyond float64; its reciprocal is not
     place = min(share / (1 - each), 1.0)

@@ -48,13 +48,7 @@ class Rivals(Protocol):
 
 
 def sign_of(a: float, b: float) -> int:
-    """1 where a is the larger, -1 where b is, 0 where rounding alone tells them apart.
-
-    Examples
-    --------
-    >>> sign_of(2.0, 1.0), sign_of(1.0, 1.0 + 1e-16), sign_of(0.5, 1.0)
-    (1, 0, -1)
-    """
+    """1 where a is the larger, -1 where b is, 0 where rounding alone tells them apart."""
     if abs(a - b) <= _ROUNDING * max(abs(a), abs(b)):
         return 0
     return 1 if a > b else -1
@@ -62,10 +56,8 @@ def sign_of(a: float, b: float) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRivals:
-    """Two models of relevance with one share of each grade; the scores are independent given the relevance of a document.
-
-    Then the places of the relevant documents in the order of one ranker say nothing about those in the order of the other, beyond
-    how many there are: each order can be drawn by itself, given the counts.
+    """Two models of relevance with one share of each grade; the scores are independent given the
+    relevance of a document.
     """
 
     gains: FloatArray  # of each level, rising from 0
@@ -77,13 +69,7 @@ class ModelRivals:
 
     @classmethod
     def of(cls, a: ModelLike, b: ModelLike, points: Iterable[float], gain: GainLike) -> "ModelRivals":
-        """From two models.
-
-        Raises
-        ------
-        InputError
-            Their gains or their shares of a grade differ: they cannot be about the same documents.
-        """
+        """From two models."""
         first, second = (RelevanceModel.of(model, points=points, gain=gain) for model in (a, b))
         if first.gains != second.gains:
             raise InputError(f"a has gains {first.gains} and b {second.gains}; expected the same, since both rank the same documents")
@@ -116,7 +102,9 @@ class ModelRivals:
         return np.array(signs, np.int8)
 
     def _grown(self, which: int, arrived: IntArray, tables: Sequence[Sequence[WeightTable]], rng: np.random.Generator) -> list[list[float]]:
-        """DCG of one ranker at each size; `arrived` has how many documents of each level are there by then."""
+        """DCG of one ranker at each size; `arrived` has how many documents of each level are there
+        by then.
+        """
         levels = self._ranked(which, arrived[-1], rng)
         since = np.empty(levels.size, np.int64)  # the first size at which a document is there
         for level, count in enumerate(np.diff(arrived, axis=0, prepend=0).T):
@@ -143,7 +131,9 @@ def _grid(model: RelevanceModel) -> FloatArray:
 
 
 def _distributions(model: RelevanceModel, grid: FloatArray) -> tuple[FloatArray, ...]:
-    """Distribution function of the score at each level on a grid: that of gain 0 first, then as the gains rise."""
+    """Distribution function of the score at each level on a grid: that of gain 0 first, then as the
+    gains rise.
+    """
     chances: list[Callable[[FloatArray], FloatArray]] = [partial(values_of, chance) for chance in model.chances[::-1]]
     chances.insert(0, lambda score: 1.0 - _total(model.chances, score))
     return tuple(_distribution(chance, grid) for chance in chances)
@@ -171,20 +161,16 @@ def dcgs(gains: FloatArray, tables: Sequence[WeightTable]) -> list[float]:
 
 @dataclass(frozen=True)
 class ScoreRivals:
-    """Two columns of scores and the labels of the documents, whose lists are the first documents of random orders."""
+    """Two columns of scores and the labels of the documents, whose lists are the first documents of
+    random orders.
+    """
 
     orders: tuple["_Order", "_Order"]
     documents: int
 
     @classmethod
     def of(cls, a: Any, b: Any, labels: Any, gain: GainLike) -> "ScoreRivals":
-        """From arrays, shape (n,).
-
-        Raises
-        ------
-        InputError
-            They are no numbers of one length; a gain is below 0, or all documents have the same.
-        """
+        """From arrays, shape (n,)."""
         label, first, second = (_column(name, values) for name, values in (("labels", labels), ("a", a), ("b", b)))
         if not label.size == first.size == second.size:
             raise InputError(f"found {label.size} labels and scores of {first.size} and {second.size} documents; expected one length")
@@ -222,7 +208,9 @@ class _Order:
         return cls(documents, gains[documents], groups)
 
     def dcgs(self, arrival: IntArray, size: int, tables: Sequence[WeightTable]) -> list[float]:
-        """DCG of the first documents to arrive; tied ones weigh the mean of their ranks, as over all their orders."""
+        """DCG of the first documents to arrive; tied ones weigh the mean of their ranks, as over
+        all their orders.
+        """
         kept = arrival[self.documents] < size
         gains = np.compress(kept, self.gains)
         if self.groups is None:

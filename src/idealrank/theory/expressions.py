@@ -31,30 +31,7 @@ class RelevanceCurve(NamedTuple):
 
 
 def parse_model(texts: "str | Sequence[str]", *, gain: GainLike = "linear") -> RelevanceModel:
-    """A model of relevance from text.
-
-    Parameters
-    ----------
-    texts : str or sequence of str
-        One text is the chance of relevance at canonical score s, see `parse_curve`. For grades one text each, with the grade before a
-        colon: ``"2:0.05+0.35s^2"``, ``"1:0.2+0.2s"``.
-    gain : str, mapping or callable, optional
-        Gain of each grade.
-
-    Raises
-    ------
-    OptionError
-        A text is none of these, or several have no grade, or a grade comes twice.
-    InputError
-        What it says is no chance at some score.
-
-    Examples
-    --------
-    >>> parse_model("0.1 + 0.8s").expected(np.array([0.0, 1.0]))
-    array([0.1, 0.9])
-    >>> parse_model(["2:0.05+0.35s^2", "1:0.2+0.2s"]).gains
-    (2.0, 1.0)
-    """
+    """A model of relevance from text."""
     given = [texts] if isinstance(texts, str) else list(texts)
     graded = [_split_grade(text) for text in given]
     if not given or (len(given) > 1 and any(grade is None for grade, _ in graded)):
@@ -79,32 +56,7 @@ def _split_grade(text: str) -> tuple[float | None, str]:
 
 
 def parse_curve(text: str) -> RelevanceCurve:
-    """One chance of relevance from text.
-
-    Parameters
-    ----------
-    text : str
-        A polynomial in s with ``+ - * ^``, brackets and numbers (``0.1+0.8s``, ``4s(1-s)``; powers are whole), in which
-        ``logistic(a,b)`` = 1/(1 + exp(-(a s + b))) may stand; or points ``s:chance`` from s = 0 to s = 1, joined by straight lines,
-        two of them at one s being a jump: ``0:0.1,0.5:0.1,0.5:0.9,1:0.9``.
-
-    Returns
-    -------
-    Curve
-        A vectorised function, and the scores of kinks and jumps.
-
-    Raises
-    ------
-    OptionError
-        It is none of these; the message says where.
-
-    Examples
-    --------
-    >>> parse_curve("(1 - s)^2").chance(np.array([0.0, 0.5]))
-    array([1.  , 0.25])
-    >>> parse_curve("0:0.1,0.5:0.1,0.5:0.9,1:0.9").points
-    (0.5,)
-    """
+    """One chance of relevance from text."""
     if len(text) > _LONGEST:
         raise OptionError(f"ybar {text[:40]!r}...: found {len(text)} characters, expected at most {_LONGEST}")
     if ":" in text:
@@ -124,25 +76,7 @@ def _line(text: str) -> RelevanceCurve:
 
 
 def line_through(pairs: Sequence[tuple[float, float]], name: str) -> RelevanceCurve:
-    """Straight lines through points; two at one score are a jump.
-
-    Parameters
-    ----------
-    pairs : sequence of (float, float)
-        Canonical scores, never falling, from 0 to 1, and chances.
-    name : str
-        What messages call it.
-
-    Raises
-    ------
-    OptionError
-        Scores fall, do not reach from 0 to 1, or come more than twice, or at the ends more than once; or a chance is none.
-
-    Examples
-    --------
-    >>> line_through([(0, 0.2), (1, 0.4)], "mine").chance(np.array([0.5]))
-    array([0.3])
-    """
+    """Straight lines through points; two at one score are a jump."""
     at, value = np.array(pairs, np.float64).T
     if not ((value >= 0) & (value <= 1)).all():
         raise OptionError(f"{name}: found probability {value[~((value >= 0) & (value <= 1))][0]:g}, expected probabilities from 0 to 1")
@@ -174,8 +108,8 @@ class _Token(NamedTuple):
 class _Parser:
     """Recursive descent; nothing is ever evaluated as Python.
 
-    sum = ["-"] product {("+" | "-") product};  product = power {["*"] power};  power = atom ["^" whole number];
-    atom = number | "s" | "logistic(" number "," number ")" | "(" sum ")"
+    sum = ["-"] product {("+" | "-") product}; product = power {["*"] power}; power = atom ["^"
+    whole number]; atom = number | "s" | "logistic(" number "," number ")" | "(" sum ")"
     """
 
     text: str

@@ -53,21 +53,7 @@ class EvidenceRow(NamedTuple):
 
 
 def evidence_of(discount: Discount, growth: Growth, largest: int) -> tuple[EvidenceRow, ...]:
-    """A row for each power of 10 from 10 to `largest`.
-
-    Raises
-    ------
-    InputError
-        A weight is negative, or no rank has a weight.
-
-    Examples
-    --------
-    >>> from idealrank.measures.discounts import make_discount
-    >>> from idealrank.theory.decay import growth_of
-    >>> rows = evidence_of(make_discount(lambda rank: 1 / rank), growth_of(None), 100)
-    >>> [(row.n, row.exponent) for row in rows]
-    [(10, 1.0), (100, 1.0)]
-    """
+    """A row for each power of 10 from 10 to `largest`."""
     sizes = [10**power for power in range(1, math.floor(math.log10(largest) + 1e-9) + 1)]
     return tuple(_row(discount, growth.at(n), n) for n in sizes)
 
@@ -93,23 +79,7 @@ def _weights(discount: Discount, n: int) -> FloatArray:
 
 
 def resemblance(discount: Discount, evidence: tuple[EvidenceRow, ...]) -> Literal["feasible", "infeasible"] | None:
-    """Return the discount's form if it continues to fall as at the end; None if unclear.
-
-    Parameters
-    ----------
-    discount : Discount
-        The discount.
-    evidence : tuple of EvidenceRow
-        Two rows or more.
-
-    Examples
-    --------
-    >>> from idealrank.measures.discounts import make_discount
-    >>> from idealrank.theory.decay import growth_of
-    >>> half = make_discount(lambda rank: rank**-0.5)
-    >>> resemblance(half, evidence_of(half, growth_of(None), 1000))
-    'feasible'
-    """
+    """Return the discount's form if it continues to fall as at the end; None if unclear."""
     before, last = evidence[-2].exponent, evidence[-1].exponent
     if _depends_on_length(discount, evidence[-1].n):
         return None
@@ -126,15 +96,7 @@ def _depends_on_length(discount: Discount, n: int) -> bool:
 
 
 def evidence_text(evidence: tuple[EvidenceRow, ...]) -> list[str]:
-    """Lines of a table.
-
-    Examples
-    --------
-    >>> for line in evidence_text((EvidenceRow(100, 10, 1.0, 2.93, 5.54, 0.34),)):
-    ...     print(line)
-             n    cutoff  exponent       total   effective     top
-           100        10     1.000        2.93        5.54   0.340
-    """
+    """Lines of a table."""
     head = f"{'n':>10}{'cutoff':>10}{'exponent':>10}{'total':>12}{'effective':>12}{'top':>8}"
     rows = (f"{row.n:>10}{row.cutoff:>10}{row.exponent:>10.3f}{row.total:>12.4g}{row.effective:>12.4g}{row.top:>8.3f}" for row in evidence)
     return [head, *rows]

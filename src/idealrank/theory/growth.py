@@ -66,13 +66,8 @@ class GrowingValues:
 
 
 def growing_sizes(last: int) -> IntArray:
-    """Every list length to 200, and from there on steps of one in a hundred to `last`; shape (n_sizes,).
-
-    Examples
-    --------
-    >>> sizes = growing_sizes(5000)
-    >>> sizes[[0, 199, 200, -1]], sizes.size
-    (array([   1,  200,  202, 5000]), 524)
+    """Every list length to 200, and from there on steps of one in a hundred to `last`; shape
+    (n_sizes,).
     """
     if last < 1:
         raise OptionError(f"found lists of {last} documents, expected at least 1")
@@ -194,8 +189,7 @@ def _checked_sizes(sizes: Any) -> IntArray:
 def _one_query(label: FloatArray, score: FloatArray, sizes: IntArray, schemes: Sequence[_Scheme]) -> FloatArray:
     """Shape (n_measures, n_sizes).
 
-    The whole list is ranked once. The first n documents to come are then the documents of the ranking with a number below n, in the same
-    order, so that a prefix costs one pass over the list and no sort.
+    The whole list is ranked once.
     """
     came = np.argsort(-score, kind="stable")
     falls = np.concatenate(([False], np.diff(score[came]) < 0))
@@ -218,7 +212,9 @@ def _one_query(label: FloatArray, score: FloatArray, sizes: IntArray, schemes: S
 
 
 def _means_of_ties(gains: FloatArray, group: IntArray) -> FloatArray:
-    """Every gain replaced by the mean of its tie group: what stands at its rank on average over all orders."""
+    """Every gain replaced by the mean of its tie group: what stands at its rank on average over all
+    orders.
+    """
     means: FloatArray = (np.bincount(group, weights=gains) / np.maximum(np.bincount(group), 1))[group]
     return means
 

@@ -31,13 +31,7 @@ _WHATEVER = "nothing else is required of the ranker: even the worst order, with 
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """A theorem, and what it needs beyond p > 0.
-
-    Examples
-    --------
-    >>> Statement(theorem="Theorem 9", continuous="top").stated
-    True
-    """
+    """A theorem, and what it needs beyond p > 0."""
 
     theorem: str
     continuous: Literal["everywhere", "top", "nowhere"] = "everywhere"  # where the expected gain needs to be
@@ -67,13 +61,7 @@ class Statement:
 
 
 def statement_of(decay: Decay, growth: Growth, *, graded: bool) -> Statement:
-    """The theorem for a discount and a cutoff.
-
-    Raises
-    ------
-    OptionError
-        There is no limit, or it is unknown.
-    """
+    """The theorem for a discount and a cutoff."""
     _check_sum(decay, growth)
     same = (f"discount {decay.text} falls under the logarithm's theorem: {_SAME}",) if decay.text != "log2" else ()
     notes = same if decay.kind == "logarithmic" else ()
@@ -159,13 +147,8 @@ def value_of(model: RelevanceModel, decay: Decay, growth: Growth) -> float:
 def power_gathered(model: RelevanceModel, rest: float, share: float) -> float:
     """The integral rest * int_0^share E[Y | 1 - u] u^(rest - 1) du for 0 < rest <= 1.
 
-    By the depth z = -ln u the singularity at the top is exp(-rest z), smooth for any rest. The value at the top is taken out; what
-    is left dies away.
-
-    Examples
-    --------
-    >>> round(power_gathered(RelevanceModel.of(lambda s: s), 0.5, 1.0), 15)  # 1 - 0.5 / 1.5
-    0.666666666666667
+    By the depth z = -ln u the singularity at the top is exp(-rest z), smooth for any rest. The
+    value at the top is taken out; what is left dies away.
     """
     top = model.at_top
     return float(top * share**rest) + rest * beyond_top(model, lambda depth: np.exp(-rest * depth), share)
@@ -186,13 +169,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Rate:
-    """A sentence, and the constant C in it where there is one.
-
-    Examples
-    --------
-    >>> Rate("its mean is 1 - C/ln n", 0.25).constant
-    0.25
-    """
+    """A sentence, and the constant C in it where there is one."""
 
     sentence: str
     constant: float | None = None
@@ -219,7 +196,8 @@ def _settled(constant: float) -> float:
 
 
 def _of_logarithm(model: RelevanceModel, share: float, value: float) -> Rate:
-    """F(x n) = x n / ln n (1 + (1 - ln x) / ln n + ...) and 1 / ln(u n) = (1 - ln u / ln n + ...) / ln n.
+    """F(x n) = x n / ln n (1 + (1 - ln x) / ln n + ...) and 1 / ln(u n) = (1 - ln u / ln n + ...) /
+    ln n.
 
     For the whole list of binary relevance C = 1 - ln p + (1/p) int ybar(1 - u) ln u du.
     """

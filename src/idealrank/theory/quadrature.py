@@ -22,32 +22,7 @@ def _rule() -> tuple[FloatArray, FloatArray]:
 def integrate(
     function: Callable[[FloatArray], FloatArray], low: float, high: float, *, points: Iterable[float] = (), tolerance: float = 1e-13
 ) -> float:
-    """Integral of a vectorised function from `low` to `high`.
-
-    Parameters
-    ----------
-    function : callable
-        float64 array, shape (m,), to float64 array, shape (m,); smooth but for a few points.
-    low, high : float
-        Ends; 0 where they are equal.
-    points : iterable of float, optional
-        Where the function has kinks or jumps; those outside the ends are ignored. Others are searched for by halving, which takes
-        longer, leaves an error of about 1e-8 at jumps and 1e-10 at kinks, and may overlook a feature that is narrow.
-    tolerance : float, optional
-        What a panel and its two halves may differ by, absolute or relative to the sum of the panels' sizes.
-
-    Raises
-    ------
-    InputError
-        The panels do not settle: the function has singularities, or too many kinks that `points` does not name.
-
-    Examples
-    --------
-    >>> round(integrate(np.exp, 0.0, 1.0), 14) == round(np.e - 1, 14)
-    True
-    >>> round(integrate(lambda s: np.abs(s - 0.3), 0.0, 1.0, points=[0.3]), 12)
-    0.29
-    """
+    """Integral of a vectorised function from `low` to `high`."""
     edges = np.array([low, *sorted({float(point) for point in points if low < point < high}), high])
     left, right = edges[:-1], edges[1:]
     whole, _ = _panels(function, left, right)

@@ -134,18 +134,7 @@ class RelevanceModel:
 
 
 def values_of(chance: Chance, score: FloatArray) -> FloatArray:
-    """A chance at each canonical score; a function that gives one number is a constant.
-
-    Raises
-    ------
-    InputError
-        The function gives another shape.
-
-    Examples
-    --------
-    >>> values_of(lambda s: 0.5, np.array([0.0, 1.0]))
-    array([0.5, 0.5])
-    """
+    """A chance at each canonical score; a function that gives one number is a constant."""
     values = np.asarray(chance(score), np.float64)
     if values.shape not in {(), np.shape(score)}:
         raise InputError(
@@ -171,7 +160,9 @@ def _checked_points(points: Iterable[float]) -> tuple[float, ...]:
 
 
 def _on_grid(chance: Chance, name: str) -> FloatArray:
-    """Values on a grid; a function of single numbers, which is the usual slip, is told from one that is at fault itself."""
+    """Values on a grid; a function of single numbers, which is the usual slip, is told from one
+    that is at fault itself.
+    """
     try:
         return values_of(chance, _GRID)
     except (TypeError, ValueError) as error:
@@ -200,21 +191,8 @@ def _checked_chance(chance: Chance, name: str) -> FloatArray:
 
 
 def over_steps(model: RelevanceModel, size: Callable[[float], float], first: float = 0.0) -> float:
-    """sum_j y_j (size(R_j) - size(R_(j-1))): what the ideal list has, if size(x) is what its top x has for each unit of gain.
-
-    Parameters
-    ----------
-    model : RelevanceModel
-        The gains y_j, and the shares R_j.
-    size : callable
-        Of a share of the list, in (0, 1].
-    first : float, optional
-        size(R_0), for R_0 = 0.
-
-    Examples
-    --------
-    >>> over_steps(RelevanceModel.of(lambda s: 0.25), lambda share: share**0.5)
-    0.5
+    """sum_j y_j (size(R_j) - size(R_(j-1))): what the ideal list has, if size(x) is what its top x
+    has for each unit of gain.
     """
     total, before = 0.0, first
     for gain, reached in model.steps:

@@ -30,7 +30,9 @@ _STRETCH = 1 << 16  # whatever the number of lists: sums must not depend on it
 
 
 class WeightTable(NamedTuple):
-    """Weights of ranks 1 to the cutoff, shape (k,), and their running sums from 0 on, shape (k + 1,)."""
+    """Weights of ranks 1 to the cutoff, shape (k,), and their running sums from 0 on, shape (k +
+    1,).
+    """
 
     weights: FloatArray
     sums: FloatArray
@@ -38,26 +40,14 @@ class WeightTable(NamedTuple):
 
 @dataclass(frozen=True)
 class Weighing:
-    """A discount and a cutoff.
-
-    Examples
-    --------
-    >>> Weighing.of(("zipf(0.5)", "0.2n")).text
-    'nDCG(discount=zipf(0.5))@0.2n'
-    """
+    """A discount and a cutoff."""
 
     discount: Discount
     growth: Growth
 
     @classmethod
     def of(cls, pair: Pair) -> "Weighing":
-        """From a discount and a cutoff, as measures know them.
-
-        Raises
-        ------
-        OptionError
-            It is no such pair, or one of them is unknown.
-        """
+        """From a discount and a cutoff, as measures know them."""
         try:
             discount, cutoff = pair
         except (TypeError, ValueError):
@@ -77,13 +67,7 @@ class Weighing:
 
 
 def weighings(measures: Iterable[Pair]) -> tuple[Weighing, ...]:
-    """Several, at least one.
-
-    Raises
-    ------
-    OptionError
-        There is none, or one is no pair of a discount and a cutoff.
-    """
+    """Several, at least one."""
     found = tuple(Weighing.of(pair) for pair in measures)
     if not found:
         raise OptionError("measures=[]: expected at least one pair of discount and cutoff")
@@ -113,24 +97,7 @@ def _key(measure: Weighing) -> str:
 
 
 def ndcg_of(levels: Levels, gains: FloatArray, tables: Sequence[WeightTable]) -> FloatArray:
-    """NDCG of lists, shape (n_lists, n_tables); NaN where the ideal is 0.
-
-    Parameters
-    ----------
-    levels : uint8 array, shape (n_lists, n)
-        Level of relevance at each rank.
-    gains : float64 array, shape (q + 1,)
-        What each level is worth, rising from 0.
-    tables : sequence of WeightTable
-        One for each measure, of lists of n.
-
-    Examples
-    --------
-    >>> table = Weighing.of(("log2", None)).table(3)
-    >>> ndcg_of(np.array([[1, 0, 0], [0, 0, 1]], np.uint8), np.array([0.0, 1.0]), [table])
-    array([[1. ],
-           [0.5]])
-    """
+    """NDCG of lists, shape (n_lists, n_tables); NaN where the ideal is 0."""
     totals = np.zeros((len(tables), levels.shape[0]))
     for part in stretches(levels.shape[1]):
         worth = gains_of(levels[:, part], gains)
@@ -142,29 +109,19 @@ def ndcg_of(levels: Levels, gains: FloatArray, tables: Sequence[WeightTable]) ->
 
 
 def gains_of(levels: Levels, gains: FloatArray) -> FloatArray:
-    """Return the gain of each document, shape of `levels`.
-
-    Examples
-    --------
-    >>> gains_of(np.array([0, 2], np.uint8), np.array([0.0, 1.0, 3.0]))
-    array([0., 3.])
-    """
+    """Return the gain of each document, shape of `levels`."""
     return levels * gains[1] if gains.size == 2 else gains[levels]
 
 
 def stretches(n: int) -> Iterator[slice]:
-    """Ranks 1 to n in parts that stay in the processor's cache, which is faster for long lists.
-
-    Examples
-    --------
-    >>> list(stretches(100_000))
-    [slice(0, 65536, None), slice(65536, 100000, None)]
-    """
+    """Ranks 1 to n in parts that stay in the processor's cache, which is faster for long lists."""
     return (slice(first, min(first + _STRETCH, n)) for first in range(0, n, _STRETCH))
 
 
 def _ideals(levels: Levels, gains: FloatArray, tables: Sequence[WeightTable]) -> FloatArray:
-    """Ideal DCG, shape (n_tables, n_lists): each level adds its gain beyond the next lower one to all ranks from it up."""
+    """Ideal DCG, shape (n_tables, n_lists): each level adds its gain beyond the next lower one to
+    all ranks from it up.
+    """
     totals = np.zeros((len(tables), levels.shape[0]))
     for level, step in enumerate(np.diff(gains).tolist(), start=1):
         reached: IntArray = np.count_nonzero(levels >= level, axis=1)
@@ -195,7 +152,9 @@ class SampleBlock(NamedTuple):
 
 
 def block_size(documents: int) -> int:
-    """Return the number of samples in a block; results depend on it, so it depends only on the number of documents."""
+    """Return the number of samples in a block; results depend on it, so it depends only on the
+    number of documents.
+    """
     return max(1, _BLOCK // documents)
 
 
@@ -210,21 +169,8 @@ def run_blocks(
 ) -> None:
     """Call `work` for each block of `size` samples, on threads.
 
-    The first block draws from `rng` itself, each later one from a child of its own: what is drawn does not depend on threads, nor
-    the first samples on how many there are.
-
-    Parameters
-    ----------
-    work : callable
-        Takes a `SampleBlock` and keeps its results where no other block does.
-    samples, size : int
-        How many samples, and how many of them make a block.
-    rng : Generator
-        Advanced, so that another call draws other samples.
-    threads : int, optional
-        Number of threads; None or 0 uses all cores.
-    progress : callable, optional
-        Called as ``progress(done, samples)`` in this thread.
+    The first block draws from `rng` itself, each later one from a child of its own: what is drawn
+    does not depend on threads, nor the first samples on how many there are.
     """
     report = progress or _nobody
 
@@ -249,13 +195,7 @@ def _blocks(samples: int, size: int, rng: np.random.Generator) -> Iterator[Sampl
 
 
 def thinned(count: int, keep: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
-    """A mask of `count` that keeps a uniformly random subset of `keep`.
-
-    Examples
-    --------
-    >>> int(thinned(10, 4, np.random.default_rng(0)).sum())
-    4
-    """
+    """A mask of `count` that keeps a uniformly random subset of `keep`."""
     few = min(keep, count - keep)
     chosen: IntArray = rng.choice(count, few, replace=False, shuffle=False)
     mask = np.full(count, few < keep)
@@ -401,18 +341,7 @@ def simulate_many(
 
 
 def sizes_of(n: Sizes) -> IntArray:
-    """List lengths, shape (n_sizes,), in the order given.
-
-    Raises
-    ------
-    OptionError
-        There is none, or one is no whole number from 1 to 10^9.
-
-    Examples
-    --------
-    >>> sizes_of(10), sizes_of([10, 100])
-    (array([10]), array([ 10, 100]))
-    """
+    """List lengths, shape (n_sizes,), in the order given."""
     if np.ndim(n) == 0:
         return np.array([_size_of(n)])
     listed = [_size_of(size) for size in cast("Sequence[int]", n)]

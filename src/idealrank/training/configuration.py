@@ -43,50 +43,29 @@ DEFAULT_CONVENTION = "standard,ties=expected"
 
 @dataclass(frozen=True, kw_only=True)
 class DataSection:
-    """Section ``data``: files and columns.
+    """Section ``data``: files and columns."""
 
-    Attributes
-    ----------
-    train : str
-        LETOR or SVMlight file, or Parquet.
-    valid, test : str or None
-        Files of the same format.
-    valid_share, test_share : float
-        Share of the queries of `train` to split off where there is no file.
-    label, qid : str
-        Columns of Parquet files.
-    features : tuple of str
-        Columns of Parquet files; default all others that hold numbers.
-    propensity, position : str or None
-        Of `train`, whose labels are clicks: the probability that users looked at each row, or the rank at which it was shown. A column
-        of Parquet, or a file with one number a line.
-
-    Examples
-    --------
-    >>> DataSection(train="train.svm").valid_share
-    0.0
-    """
-
-    train: str
+    train: str  # LETOR or SVMlight file, or Parquet
+    # valid, test: Files of the same format
     valid: str | None = None
     test: str | None = None
+    # valid_share, test_share: Share of the queries of `train` to split off where there is no file
     valid_share: float = 0.0
     test_share: float = 0.0
+    # label, qid: Columns of Parquet files
     label: str = "label"
     qid: str = "qid"
-    features: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()  # Columns of Parquet files; default all others that hold numbers
+    # propensity, position: Of `train`, whose labels are clicks: the probability that users looked
+    # at each row, or the rank at which it was shown
     propensity: str | None = None
     position: str | None = None
 
 
 @dataclass(frozen=True)
 class ModelSection:
-    """Section ``model``: the library and its own parameters, passed on unchanged; `NetworkSection` reads them for ``torch``.
-
-    Examples
-    --------
-    >>> ModelSection().rounds
-    100
+    """Section ``model``: the library and its own parameters, passed on unchanged; `NetworkSection`
+    reads them for ``torch``.
     """
 
     library: Trainer = "lightgbm"
@@ -96,12 +75,8 @@ class ModelSection:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationSection:
-    """Section ``evaluation``: measures of every round, the convention, early stopping, and the store of a test set opened once.
-
-    Examples
-    --------
-    >>> EvaluationSection(measures=("nDCG@10",), convention="standard").stop_after is None
-    True
+    """Section ``evaluation``: measures of every round, the convention, early stopping, and the
+    store of a test set opened once.
     """
 
     measures: tuple[str, ...]
@@ -114,62 +89,23 @@ class EvaluationSection:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingConfig:
-    """Configuration of a training.
+    """Configuration of a training."""
 
-    Attributes
-    ----------
-    data : DataSection
-        Files and columns.
-    model : ModelSection
-        Library and parameters.
-    objective : LambdaObjective or None
-        Objective of idealrank; None for the library's own.
-    evaluation : EvaluationSection
-        Measures, convention and early stopping.
-    seeds : tuple of int
-        One model for each.
-    bias : UnbiasedObjective or None
-        The objective with the estimation of position bias, if `data` has positions for it.
-    network : NetworkSection or None
-        The neural ranker of ``torch``; None for the other libraries.
-    loss : LossSection or None
-        Its loss.
-    output : str
-        Folder of the results.
-
-    Examples
-    --------
-    >>> config = TrainingConfig.of({"data": {"train": "rank.train"}, "model": {"params": {"objective": "lambdarank", "eval_at": [5, 10]}}})
-    >>> config.evaluation.measures, config.evaluation.convention
-    (('nDCG@5', 'nDCG@10'), 'standard,ties=expected')
-    """
-
-    data: DataSection
-    model: ModelSection
-    objective: LambdaObjective | None
-    evaluation: EvaluationSection
-    seeds: tuple[int, ...] = (0,)
-    output: str = "training"
+    data: DataSection  # Files and columns
+    model: ModelSection  # Library and parameters
+    objective: LambdaObjective | None  # Objective of idealrank; None for the library's own
+    evaluation: EvaluationSection  # Measures, convention and early stopping
+    seeds: tuple[int, ...] = (0,)  # One model for each
+    output: str = "training"  # Folder of the results
+    # The objective with the estimation of position bias, if `data` has positions for it
     bias: UnbiasedObjective | None = None
+    # The neural ranker of ``torch``; None for the other libraries
     network: NetworkSection | None = None
-    loss: LossSection | None = None
+    loss: LossSection | None = None  # Its loss
 
     @classmethod
     def of(cls, given: Any, path: str = "configuration") -> "TrainingConfig":
-        """Read a mapping, as YAML, TOML or JSON give it.
-
-        Parameters
-        ----------
-        given : mapping
-            Sections ``data``, ``model``, ``objective``, ``evaluation``, and the keys ``seed`` or ``seeds`` and ``output``.
-        path : str
-            Name of the file, for messages.
-
-        Raises
-        ------
-        OptionError
-            A key is unknown or missing, or a value has the wrong type; the message names the key and the expected value.
-        """
+        """Read a mapping, as YAML, TOML or JSON give it."""
         top = Section(given, path, "")
         top.refuse_unknown("data", "model", "objective", "evaluation", "seed", "seeds", "output")
         data, model = _data(top.section("data", required=True)), _model(top.section("model"))
@@ -213,27 +149,25 @@ class TrainingConfig:
 
     @property
     def own_convention(self) -> str | None:
-        """Convention of the library's own metrics; None where it has none.
-
-        Examples
-        --------
-        >>> TrainingConfig.of({"data": {"train": "rank.train"}, "model": {"library": "catboost"}}).own_convention
-        'catboost'
-        """
+        """Convention of the library's own metrics; None where it has none."""
         if self.model.library == "xgboost" and any(text.endswith("-") for text in _metrics(self.model)):
             return "xgboost-minus"  # ndcg@10-: a query without a relevant document counts 0
         return _CONVENTIONS[self.model.library]
 
     @property
     def takes_grades(self) -> bool:
-        """True if training takes labels for grades with gains, as LightGBM's ``lambdarank`` does; regression takes any number."""
+        """True if training takes labels for grades with gains, as LightGBM's ``lambdarank`` does;
+        regression takes any number.
+        """
         if self.loss is not None:
             return self.loss.takes_gains
         return self.objective is not None or self.own_objective in (*_BY_PAIRS[self.model.library], "rank_xendcg")
 
     @property
     def truncation(self) -> int | None:
-        """Rank down to which training forms pairs; None if it is not known, or the objective has no such rank."""
+        """Rank down to which training forms pairs; None if it is not known, or the objective has no
+        such rank.
+        """
         if self.objective is not None:
             return self.objective.levels
         if self.own_objective not in _BY_PAIRS[self.model.library]:
@@ -251,16 +185,7 @@ class TrainingConfig:
         return len(_listed(given)) - 1 if given else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the configuration with every default, as plain values that `of` reads.
-
-        Examples
-        --------
-        >>> config = TrainingConfig.of({"data": {"train": "rank.train", "valid_share": 0.2}, "evaluation": {"early_stopping": 5}})
-        >>> config.to_dict()["evaluation"]["early_stopping"]
-        {'rounds': 5, 'measure': 'nDCG@10'}
-        >>> TrainingConfig.of(config.to_dict()) == config
-        True
-        """
+        """Return the configuration with every default, as plain values that `of` reads."""
         found = asdict(self)
         after, measure = found["evaluation"].pop("stop_after"), found["evaluation"].pop("stop_measure")
         if after is not None:
@@ -341,7 +266,9 @@ def _rounds(section: Section, default: int) -> int:
 
 
 def _limits_of(library: str, name: str, value: Any) -> str | None:
-    """Return the values expected instead of a number at which a library hangs, crashes or trains nothing in silence; None for others."""
+    """Return the values expected instead of a number at which a library hangs, crashes or trains
+    nothing in silence; None for others.
+    """
     if isinstance(value, float) and math.isnan(value):
         return "a number"
     if not isinstance(value, int):
@@ -405,7 +332,9 @@ def _bias(section: Section, data: DataSection, objective: LambdaObjective | None
 
 
 def _refuse_clicks_without_objective(section: Section, config: "TrainingConfig") -> None:
-    """Of the libraries' own objectives only LightGBM's lambdarank takes positions, and none propensities."""
+    """Of the libraries' own objectives only LightGBM's lambdarank takes positions, and none
+    propensities.
+    """
     data, library = config.data, config.model.library
     takes_positions = library == "lightgbm" and config.own_objective in _BY_PAIRS["lightgbm"]
     if config.objective is not None or not (data.propensity or (data.position and not takes_positions)):
@@ -475,7 +404,9 @@ def _whole(value: Any) -> int:
 
 
 def _listed(value: Any) -> Sequence[Any]:
-    """Values of a parameter of the library, which takes a list, a text with commas, or a single value."""
+    """Values of a parameter of the library, which takes a list, a text with commas, or a single
+    value.
+    """
     if isinstance(value, str):
         return value.split(",")
     return value if isinstance(value, Sequence) else [value]

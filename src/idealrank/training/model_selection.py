@@ -154,7 +154,9 @@ def best_of(
 
 
 def _refuse_missing(table: FloatArray, names: Sequence[str]) -> None:
-    """Refuse values that are not finite, by their first place and their number in each configuration."""
+    """Refuse values that are not finite, by their first place and their number in each
+    configuration.
+    """
     wrong = ~np.isfinite(table)
     if not wrong.any():
         return
@@ -176,10 +178,10 @@ def _names(names: Any) -> list[str]:
 
 
 def _optimism(table: FloatArray, n_resamples: int, generator: np.random.Generator) -> float:
-    """Mean over resamples of the noise in the winner's mean, where configurations differ as much as they do beyond noise.
+    """Mean over resamples of the noise in the winner's mean, where configurations differ as much as
+    they do beyond noise.
 
-    Observed means differ more than true ones. Resampling around them would make the choice too easy, and see two thirds of the optimism of
-    equal configurations; so they are drawn together first, until their variance is what the noise of paired differences leaves.
+    Observed means differ more than true ones.
     """
     n, m = table.shape
     paired = table - table.mean(axis=1, keepdims=True)

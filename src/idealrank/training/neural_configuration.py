@@ -61,56 +61,27 @@ _COUNTS = {"cutoff": 1, "sinkhorn": 0, "samples": 0, "branching": 2, _PAIRS: 1}
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkSection:
-    """Section ``model.params`` of ``library: torch``: a multi-layer perceptron and how it is fitted.
-
-    Attributes
-    ----------
-    hidden : tuple of int
-        Units of each hidden layer; empty for a linear model.
-    activation : str
-        Function after each hidden layer.
-    dropout : float
-        Share of the units of each hidden layer that a step leaves out.
-    normalisation : str
-        ``none``, ``layer`` or ``batch``, before each activation.
-    transform : str
-        Of the features: ``standardise`` by mean and standard deviation of the training rows, ``log1p`` (sign times log(1 + absolute
-        value)), ``log1p-standardise`` or ``none``.
-    optimiser : str
-        ``adamw`` or ``adam``.
-    learning_rate, weight_decay : float
-        Of the optimiser.
-    batch : int
-        Queries of a step.
-    threads : int
-        Threads of PyTorch; the same number gives the same model.
-
-    Examples
-    --------
-    >>> NetworkSection.of(Section({"hidden": [16], "dropout": 0.1}, "ranker.yaml", "model.params")).hidden
-    (16,)
+    """Section ``model.params`` of ``library: torch``: a multi-layer perceptron and how it is
+    fitted.
     """
 
-    hidden: tuple[int, ...] = (64, 32)
-    activation: str = "relu"
-    dropout: float = 0.0
-    normalisation: str = "none"
+    hidden: tuple[int, ...] = (64, 32)  # Units of each hidden layer; empty for a linear model
+    activation: str = "relu"  # Function after each hidden layer
+    dropout: float = 0.0  # Share of the units of each hidden layer that a step leaves out
+    normalisation: str = "none"  # ``none``, ``layer`` or ``batch``, before each activation
+    # Of the features: ``standardise`` by mean and standard deviation of the training rows,
+    # ``log1p`` (sign times log(1 + absolute value)), ``log1p-standardise`` or ``none``
     transform: str = "standardise"
-    optimiser: str = "adamw"
+    optimiser: str = "adamw"  # ``adamw`` or ``adam``
+    # learning_rate, weight_decay: Of the optimiser
     learning_rate: float = 0.001
     weight_decay: float = 0.0
-    batch: int = 32
-    threads: int = 1
+    batch: int = 32  # Queries of a step
+    threads: int = 1  # Threads of PyTorch; the same number gives the same model
 
     @classmethod
     def of(cls, section: Section) -> "NetworkSection":
-        """Read the section.
-
-        Raises
-        ------
-        OptionError
-            A key is unknown, or a value is out of its range.
-        """
+        """Read the section."""
         section.refuse_unknown(*cls.__dataclass_fields__)
         hidden = tuple(section.numbers("hidden", least=1)) if section.given.get("hidden") is not None else cls.hidden
         if len(hidden) > _MOST_LAYERS or max(hidden, default=1) > _MOST_UNITS:
@@ -131,34 +102,17 @@ class NetworkSection:
 
 @dataclass(frozen=True)
 class LossSection:
-    """Section ``objective`` of ``library: torch``: a loss of `idealrank.integrations.torch` and its options.
-
-    Attributes
-    ----------
-    loss : str
-        Name of the class.
-    options : mapping
-        Its options, as they were given; of a `TrainingConfig` with the convention.
-
-    Examples
-    --------
-    >>> loss = LossSection.of(Section({"loss": "ApproxNDCGLoss", "cutoff": 10}, "ranker.yaml", "objective"))
-    >>> loss.cutoff, loss.under("lightgbm")
-    (10, {'cutoff': 10, 'convention': 'lightgbm'})
+    """Section ``objective`` of ``library: torch``: a loss of `idealrank.integrations.torch` and its
+    options.
     """
 
-    loss: str = next(iter(LOSSES))
+    loss: str = next(iter(LOSSES))  # Name of the class
+    # Its options, as they were given; of a `TrainingConfig` with the convention
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, section: Section) -> "LossSection":
-        """Read the section.
-
-        Raises
-        ------
-        OptionError
-            The loss or an option is unknown, or a value is out of its range.
-        """
+        """Read the section."""
         loss = section.choice("loss", tuple(LOSSES))
         section.refuse_unknown("loss", *LOSSES[loss], "reduction")
         options = {name: _option(section, loss, name) for name in section.given if name != "loss" and section.has(name)}
@@ -185,7 +139,9 @@ class LossSection:
 
     @property
     def takes_weighted_clicks(self) -> bool:
-        """True if the loss of clicks by inverse propensities is that of all relevant documents, in the mean."""
+        """True if the loss of clicks by inverse propensities is that of all relevant documents, in
+        the mean.
+        """
         return self.loss == "SoftmaxLoss" and self.options.get("labels") == "raw"
 
     def under(self, convention: str) -> dict[str, Any]:

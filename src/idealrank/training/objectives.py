@@ -127,7 +127,9 @@ class LambdaObjective:
 
     @property
     def _is_pairwise(self) -> bool:
-        """True if the pairs out of order sum to the loss of the measure, so that each weighs its difference of gains."""
+        """True if the pairs out of order sum to the loss of the measure, so that each weighs its
+        difference of gains.
+        """
         return self.measure == "nDCG" and isinstance(make_discount(self.discount), LinearDiscount)
 
     def prepare(self, labels: Any, group: Any = None, *, offsets: Any = None, up: Any = None, down: Any = None) -> "LambdaLists":

@@ -13,18 +13,7 @@ _LARGEST = 2**53  # whole numbers of a float64
 
 
 def number_array(name: str, values: Any) -> FloatArray:
-    """Numbers of any shape, as float64; NaN and infinity pass.
-
-    Raises
-    ------
-    InputError
-        There is what is no number, or rows differ in length.
-
-    Examples
-    --------
-    >>> number_array("labels", [1, 0])
-    array([1., 0.])
-    """
+    """Numbers of any shape, as float64; NaN and infinity pass."""
     if isinstance(values, np.ma.MaskedArray):
         raise InputError(f"{name}: found a masked array, expected a plain one; leave masked rows out")
     try:
@@ -41,18 +30,7 @@ def number_array(name: str, values: Any) -> FloatArray:
 
 
 def row_numbers(name: str, values: Any, size: int | None = None, *, finite: bool = True) -> FloatArray:
-    """One number for each row, as float64.
-
-    Raises
-    ------
-    InputError
-        There is what is no number, another shape, or a number that is not finite.
-
-    Examples
-    --------
-    >>> row_numbers("weights", [1, 2], 2)
-    array([1., 2.])
-    """
+    """One number for each row, as float64."""
     array = number_array(name, values)
     shape: tuple[int, ...] = array.shape
     if array.size != max(shape, default=0):
@@ -67,18 +45,7 @@ def row_numbers(name: str, values: Any, size: int | None = None, *, finite: bool
 
 
 def whole_numbers(name: str, values: Any, size: int | None = None) -> IntArray:
-    """Whole numbers, such as sizes of groups.
-
-    Raises
-    ------
-    InputError
-        As for `row_numbers`, or a number has a fraction or more than 53 bits.
-
-    Examples
-    --------
-    >>> whole_numbers("group", [2, 3.0])
-    array([2, 3])
-    """
+    """Whole numbers, such as sizes of groups."""
     array = row_numbers(name, values, size)
     wrong = np.flatnonzero((array != np.floor(array)) | (np.abs(array) > _LARGEST))
     if wrong.size:
@@ -87,18 +54,7 @@ def whole_numbers(name: str, values: Any, size: int | None = None) -> IntArray:
 
 
 def row_ids(name: str, ids: Any, size: int | None = None) -> AnyArray:
-    """Ids of queries, one for each row.
-
-    Raises
-    ------
-    InputError
-        Ids are of several types or NaN, or there is another number of them.
-
-    Examples
-    --------
-    >>> row_ids("qid", ["a", "b"])
-    array(['a', 'b'], dtype='<U1')
-    """
+    """Ids of queries, one for each row."""
     expected = "expected the query of each row, texts or whole numbers"
     try:
         array = id_array(ids)
@@ -119,18 +75,7 @@ def row_ids(name: str, ids: Any, size: int | None = None) -> AnyArray:
 
 
 def feature_table(name: str, values: Any, size: int | None = None) -> FloatArray:
-    """Features, one row of numbers for each row.
-
-    Raises
-    ------
-    InputError
-        There is what is no number, or another number of rows.
-
-    Examples
-    --------
-    >>> feature_table("features", [[1, 2]], 1)
-    array([[1., 2.]])
-    """
+    """Features, one row of numbers for each row."""
     table = number_array(name, values)
     if table.ndim != 2 or (size is not None and len(table) != size):
         rows = "rows" if size is None else f"{size} rows"

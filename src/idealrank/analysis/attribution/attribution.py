@@ -122,27 +122,15 @@ class Move:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Documents:
-    """Judged documents that either run returned, a row each, query after query; see `DocumentChange`.
-
-    Attributes
-    ----------
-    query : int64 array, shape (n,)
-        Place of the query in the order of `Attribution.query_ids`.
-    row : int64 array, shape (n,)
-        Row of the qrels.
-    rank : float64 array, shape (n, 2)
-        In a and b; infinite where it was not returned.
-    added : float64 array, shape (n, 2)
-        To the value of the query.
-    move : int64 array, shape (n,)
-        Place in `MOVES`.
+    """Judged documents that either run returned, a row each, query after query; see
+    `DocumentChange`.
     """
 
-    query: IntArray
-    row: IntArray
-    rank: FloatArray
-    added: FloatArray
-    move: IntArray
+    query: IntArray  # shape (n,): place of the query in the order of `Attribution.query_ids`
+    row: IntArray  # shape (n,): row of the qrels
+    rank: FloatArray  # shape (n, 2): in a and b; infinite where it was not returned
+    added: FloatArray  # shape (n, 2): to the value of the query
+    move: IntArray  # shape (n,): place in `MOVES`
 
     @property
     def difference(self) -> FloatArray:
@@ -388,7 +376,9 @@ def attribute(
 
 
 def _compared(evaluations: Sequence[Evaluation], measure: Measure, labels_from: str | None, threads: int) -> Comparison | None:
-    """The comparison of the two runs by the measure, as `compare` makes it; None where its means say nothing about better and worse."""
+    """The comparison of the two runs by the measure, as `compare` makes it; None where its means
+    say nothing about better and worse.
+    """
     if unfit(measure):
         return None
     with warnings.catch_warnings():

@@ -31,24 +31,7 @@ _ROWS = 1 << 20
 
 
 def split_of(measure: Measure) -> str:
-    """Describe in words how a measure splits a value among documents.
-
-    Parameters
-    ----------
-    measure : Measure
-        With every option set.
-
-    Raises
-    ------
-    OptionError
-        The values of queries are no numbers of single lists, or their mean is not arithmetic.
-
-    Examples
-    --------
-    >>> from idealrank.measures.binary import AP, P
-    >>> split_of(P(cutoff=5)).partition(":")[0], split_of(AP()).partition(":")[0]
-    ('exact', 'from the top')
-    """
+    """Describe in words how a measure splits a value among documents."""
     refuse_unfit(measure)
     return measure.split
 
@@ -75,22 +58,7 @@ def can_be_attributed(measure: Measure, convention: "Convention | str" = "standa
 
 
 def refuse_unfit(measure: Measure) -> None:
-    """Refuse a measure whose difference is no mean of differences of queries.
-
-    Raises
-    ------
-    OptionError
-        It is of text, of geometric mean, of several lists at once, or needs other judgments than grades.
-
-    Examples
-    --------
-    >>> from idealrank.measures.precision import GMAP
-    >>> try:
-    ...     refuse_unfit(GMAP())
-    ... except OptionError as error:
-    ...     print(str(error).partition(", as")[0])
-    GMAP: found a measure of geometric mean, expected one whose difference is a mean over queries
-    """
+    """Refuse a measure whose difference is no mean of differences of queries."""
     measure.check_tables(())
     found = measure.kind if measure.kind != "per query" else {"geometric": "geometric mean", "text": "text"}.get(measure.aggregate)
     if found:
@@ -101,54 +69,12 @@ def refuse_unfit(measure: Measure) -> None:
 
 
 def seen_by(measure: Measure, judged: Judged) -> Judged:
-    """Remove unjudged documents if the measure does.
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.align import align
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> judged = align(Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), Alignment())
-    >>> from idealrank.measures.binary import P
-    >>> seen_by(P(cutoff=5, judged_only=True), judged).hits.rank
-    array([1])
-    """
+    """Remove unjudged documents if the measure does."""
     return judged.condensed(pooled=False) if measure.judged_only else judged
 
 
 def added(measure: Measure, judged: Judged) -> FloatArray:
-    """Compute the contribution of each hit, shape (n_hits,).
-
-    Parameters
-    ----------
-    measure : Measure
-        With every option set.
-    judged : Judged
-        What the measure looks at, see `seen_by`.
-
-    Returns
-    -------
-    float64 array, shape (n_hits,)
-        They sum to the value of each query less that of the same list with nothing judged, which nearly always is 0. All 0 where the
-        query has not what the measure divides by.
-
-    Raises
-    ------
-    OptionError
-        The measure has no value for the first documents of a list alone.
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.align import align
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> from idealrank.measures.binary import AP, P
-    >>> judged = align(Qrels({"q": {"a": 1, "b": 1}}), Run({"q": ["x", "a", "b"]}), Alignment())
-    >>> added(P(cutoff=5), judged), added(AP(), judged)
-    (array([0.2, 0.2]), array([0.25      , 0.33333333]))
-    """
+    """Compute the contribution of each hit, shape (n_hits,)."""
     hits = judged.hits
     gains = measure.worth(hits.grade)
     terms = None if gains is None else measure.terms(judged, hits, gains)
@@ -156,7 +82,9 @@ def added(measure: Measure, judged: Judged) -> FloatArray:
 
 
 def _from_the_top(measure: Measure, judged: Judged) -> FloatArray:
-    """Rises of the value from one rank, or tie group, to the next; a rise of several tied documents is shared among them."""
+    """Rises of the value from one rank, or tie group, to the next; a rise of several tied documents
+    is shared among them.
+    """
     hits, counted = judged.hits, _that_count(measure, judged)
     sums = np.zeros(hits.query.size)
     place = np.flatnonzero(counted)
@@ -199,7 +127,9 @@ def _groups(judged: Judged, hits: Hits) -> IntArray:
 
 
 def _shared(rise: FloatArray, alone: FloatArray, of: IntArray, sizes: IntArray) -> FloatArray:
-    """The rise of each tie group among its documents, by what each would add alone; what is left over, in equal parts."""
+    """The rise of each tie group among its documents, by what each would add alone; what is left
+    over, in equal parts.
+    """
     total = np.bincount(of, weights=alone, minlength=rise.size)
     size = np.bincount(of, weights=np.abs(alone), minlength=rise.size)
     one_sign = (np.abs(total) == size) & (size > 0)
@@ -209,7 +139,9 @@ def _shared(rise: FloatArray, alone: FloatArray, of: IntArray, sizes: IntArray) 
 
 
 class _States(NamedTuple):
-    """Shorter lists: of a query, the hits from `begin` to before `end`, and one more where `extra` is not -1; shape (n_states,)."""
+    """Shorter lists: of a query, the hits from `begin` to before `end`, and one more where `extra`
+    is not -1; shape (n_states,).
+    """
 
     query: IntArray
     begin: IntArray

@@ -15,34 +15,25 @@ from idealrank.stats.design import Design
 
 @dataclass(frozen=True, kw_only=True)
 class GradeBounds:
-    """Lowest and highest mean difference of two runs over all grades of the documents that either shows unjudged within the cutoff.
+    """Lowest and highest mean difference of two runs over all grades of the documents that either
+    shows unjudged within the cutoff.
 
-    Some grades attain both: see `idealrank.judging.difference_bounds`. A tipping point says
-    which grades would be likely; bounds hold for all of them.
-
-    Attributes
-    ----------
-    low, high : float
-        Means over the queries compared, weighted if these have weights.
-    either : int
-        Number of queries in which either run may have the higher value.
-    max_grade : float
-        Highest grade of an unjudged document: the highest grade judged, at least 1.
-    depth : int
-        The cutoff.
+    Some grades attain both: see `idealrank.judging.difference_bounds`.
     """
 
+    # low, high: Means over the queries compared, weighted if these have weights
     low: float
     high: float
-    either: int
-    max_grade: float
-    depth: int
+    either: int  # Number of queries in which either run may have the higher value
+    max_grade: float  # Highest grade of an unjudged document: the highest grade judged, at least 1
+    depth: int  # The cutoff
 
     @classmethod
     def of(cls, a: Evaluation, b: Evaluation, measure: Measure, queries: Sequence[str], design: Design) -> "GradeBounds | None":
         """Bounds of evaluations that keep their unjudged documents, over queries of both.
 
-        None without unjudged documents or a fixed cutoff, and for measures whose bounds are not exact at any size.
+        None without unjudged documents or a fixed cutoff, and for measures whose bounds are not
+        exact at any size.
         """
         depth, lists = measure.cutoff, [one.judged for one in (a, b)]
         if not isinstance(depth, int) or any(one is None or one.unjudged is None for one in lists) or not queries:

@@ -448,15 +448,7 @@ def _refuse_others(judged: Any, n_runs: int) -> None:
 
 
 def flat_record(pair: Pair, row: Difference) -> dict[str, Any]:
-    """One difference with its pair and measure as a flat record; None for what is not finite.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> [*flat_record(*next(ir.compare(one, one).rows()))][7:9]
-    ['interval_low', 'interval_high']
-    """
+    """One difference with its pair and measure as a flat record; None for what is not finite."""
     record: dict[str, Any] = {"a": pair.a, "b": pair.b, "measure": row.measure}
     for name, value in replace(row, slices=None).as_dict().items():
         if name == "interval":
@@ -501,13 +493,7 @@ def _mean_record(found: RunMean) -> dict[str, Any]:
 
 
 def distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """Names told apart: a second ``run`` becomes ``run (2)``.
-
-    Examples
-    --------
-    >>> distinct(["run", "run", "bm25"])
-    ('run', 'run (2)', 'bm25')
-    """
+    """Names told apart: a second ``run`` becomes ``run (2)``."""
     found: list[str] = []
     for name in names:
         number, told = 1, name

@@ -27,18 +27,7 @@ Row = TypeVar("Row")
 
 
 def by_measure(rows: Mapping[str, Row], measure: MeasureLike) -> Row:
-    """Return the row of a measure, by its text or any of its spellings.
-
-    Raises
-    ------
-    KeyError
-        It was not compared.
-
-    Examples
-    --------
-    >>> by_measure({"nDCG@10": 0.5}, "ndcg_cut_10")
-    0.5
-    """
+    """Return the row of a measure, by its text or any of its spellings."""
     text = str(measure)
     text = text if text in rows else str(parse_measure(measure))
     if text not in rows:
@@ -187,13 +176,7 @@ class Difference(DifferenceRow):
 
 
 def about_equivalence(row: Difference) -> bool:
-    """Return whether a row decides, or would decide with sufficient judgments, that the runs are equivalent.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> about_equivalence(ir.compare(one, one)["RR"])
-    False
+    """Return whether a row decides, or would decide with sufficient judgments, that the runs are
+    equivalent.
     """
     return row.p_equivalence is not None and row.p_equivalence <= round(1 - row.level, 12)

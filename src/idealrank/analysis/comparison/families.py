@@ -35,7 +35,9 @@ _IN_ONE_GO = 128  # tests
 
 
 class Hypothesis(NamedTuple):
-    """One hypothesis of a family, that two columns have one mean: a column of two tables, on the queries within."""
+    """One hypothesis of a family, that two columns have one mean: a column of two tables, on the
+    queries within.
+    """
 
     first: QueryTable
     second: QueryTable
@@ -58,44 +60,24 @@ class Hypothesis(NamedTuple):
 
 
 class Corrected(NamedTuple):
-    """Corrected result of one test of a family.
+    """Corrected result of one test of a family."""
 
-    Attributes
-    ----------
-    found : MeasureTest
-        The test; its interval holds for the whole family.
-    p : float
-        After the correction.
-    equivalence : float or None
-        The p value of equivalence, after the correction; None without a margin.
-    alpha : float
-        Level of a single test that is significant where this one is.
-    critical : float
-        The t statistic beyond which it is; infinite, and `alpha` 0, where the test has too few queries to reach the level alone.
-    tests : int
-        Size of the family.
-    observed : float or None
-        The t statistic whose p value is that of the test, for tests of other statistics; None where `critical` is a quantile of the
-        test's own statistic, as of max-T.
-    """
-
-    found: MeasureTest
-    p: float
+    found: MeasureTest  # The test; its interval holds for the whole family
+    p: float  # After the correction
+    # The p value of equivalence, after the correction; None without a margin
     equivalence: float | None
-    alpha: float
+    alpha: float  # Level of a single test that is significant where this one is
+    # The t statistic beyond which it is; infinite, and `alpha` 0, where the test has too few
+    # queries to reach the level alone
     critical: float
-    tests: int
+    tests: int  # Size of the family
+    # The t statistic whose p value is that of the test, for tests of other statistics; None where
+    # `critical` is a quantile of the test's own statistic, as of max-T
     observed: float | None = None
 
 
 def name_of(plan: Plan, tests: int, correction: Correction) -> str:
-    """Name of the correction of a family.
-
-    Examples
-    --------
-    >>> name_of(Plan(), 1, "auto"), name_of(Plan(), 5, "auto"), name_of(Plan(test="t"), 5, "auto")
-    ('none', 'max-T', 'bonferroni')
-    """
+    """Name of the correction of a family."""
     if tests == 1:
         return "none"
     if correction == "holm":
@@ -108,35 +90,8 @@ def corrected(
 ) -> list[Corrected]:
     """Test a family, and correct it.
 
-    One test needs no correction. The sign-flip test is corrected by single-step max-T: corrected p values and simultaneous intervals
-    come from the largest statistic of the family under each sign vector. A test that has too few queries for an interval by itself has none
-    in a family, and nothing is detectable by it; see `simultaneous`. Other tests, and equivalence, are corrected by Bonferroni's
-    method, and so are their intervals. With ``correction="holm"`` p values are Holm's, and the intervals are by Strassburger and
-    Bretz: Bonferroni's, ending at 0 where the test is significant and they would hold it.
-
-    Parameters
-    ----------
-    tests : sequence of Test
-        Each has a query that counts in both runs.
-    design : Design
-        Of all queries.
-    plan : Plan
-        How to test; its level is that of the whole family.
-    correction : {"auto", "holm"}
-        See above.
-    alone : bool
-        Whether each test is also made alone, for the p value that is not corrected; without it p is the corrected one, which saves
-        most of the time of thousands of tests.
-
-    Returns
-    -------
-    list of Corrected
-        One a test.
-
-    References
-    ----------
-    Westfall and Young (1993), Resampling-based multiple testing, section 2.3. Strassburger and Bretz (2008), Compatible simultaneous
-    lower confidence bounds for the Holm procedure and other Bonferroni-based closed tests. Statistics in Medicine 27, 4914-4927.
+    One test needs no correction. Westfall and Young (1993), Resampling-based multiple testing,
+    section 2.3.
     """
     if not tests:
         return []
@@ -169,13 +124,8 @@ def corrected(
 
 
 def keep_sums(tests: Sequence[Hypothesis], design: Design, plan: Plan) -> None:
-    """Sum the differences of all tests on the queries of the first under the plan's shared flips, for `corrected` to find.
-
-    Examples
-    --------
-    >>> from idealrank.stats.shared_flips import SharedFlips
-    >>> table = QueryTable(np.zeros((30, 1)), np.ones((30, 1), np.bool_))
-    >>> keep_sums([Hypothesis(table, table, 0, np.ones(30, np.bool_))], Design.of(30), Plan(flips=SharedFlips(1)))
+    """Sum the differences of all tests on the queries of the first under the plan's shared flips,
+    for `corrected` to find.
     """
     kept = tests[0].counted
     some = [test for test in tests if np.array_equal(test.counted, kept)]
@@ -237,7 +187,8 @@ def _differences(tests: Sequence[Hypothesis], counted: BoolArray) -> FloatArray:
 
 
 def _each(tests: Sequence[Hypothesis], design: Design, plan: Plan, alpha: float) -> list[MeasureTest]:
-    """Every test by itself; those on the same queries, with one scale, in one go, by the same signs.
+    """Every test by itself; those on the same queries, with one scale, in one go, by the same
+    signs.
 
     `alpha` is the level of one test of equivalence.
     """
@@ -271,7 +222,9 @@ def _has_margin(plan: Plan) -> bool:
 
 
 def _levels(p: Sequence[float], alpha: float) -> list[float]:
-    """Levels that Holm's method holds the p values of a family against, the smallest p against the strictest."""
+    """Levels that Holm's method holds the p values of a family against, the smallest p against the
+    strictest.
+    """
     place = np.argsort(np.argsort(p, kind="stable"), kind="stable")
     levels: list[float] = (alpha / (len(p) - place)).tolist()
     return levels
@@ -286,28 +239,7 @@ def _ending_at_zero(one: MeasureTest, significant: bool) -> MeasureTest:  # noqa
 
 
 def side_of(one: MeasureTest, direction: int, p: float, alpha: float) -> Side:
-    """Return whether b is better, worse, or not distinguishable from a.
-
-    Parameters
-    ----------
-    one : MeasureTest
-        What the test found.
-    direction : int
-        1 where more is better, -1 where less is.
-    p : float
-        After the correction.
-    alpha : float
-        Up to which it decides.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from idealrank.stats.comparison import Plan, compare_columns
-    >>> from idealrank.stats.design import Design
-    >>> one = compare_columns(np.zeros((6, 1)), np.ones((6, 1)), Design.of(6), Plan())[0]
-    >>> side_of(one, 1, one.p, 0.05), side_of(one, -1, one.p, 0.05), side_of(one, 1, 2 * one.p, 0.05)
-    ('better', 'worse', 'undecided')
-    """
+    """Return whether b is better, worse, or not distinguishable from a."""
     # A test of ranks or signs may find what the means do not show: the side is that of its own statistic.
     if p > alpha or one.lean == 0:
         return "undecided"

@@ -17,57 +17,22 @@ from idealrank.stats.tolerance import ROUNDING
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeDifference:
-    """One measure of two runs a and b under the grades of a judge, such as a language model.
+    """One measure of two runs a and b under the grades of a judge, such as a language model."""
 
-    Attributes
-    ----------
-    mean_a, mean_b, difference : float
-        Means over the queries that the judge judged and the comparison has, and that count for both runs; b - a.
-    p : float
-        Of no difference, two-sided, by the paired t test; NaN for fewer than two queries.
-    n : int
-        Number of these queries.
-    contradicts : bool
-        Whether the sign is the opposite of that under people's grades.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> a, b = (ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"p": ["x"], "q": ranking}, "RR") for ranking in (["x"], ["y", "x"]))
-    >>> found = JudgeDifference.of(a, b, "RR", 0.1)
-    >>> found.difference, found.n, found.contradicts
-    (-0.25, 2, True)
-    """
-
+    # mean_a, mean_b, difference: Means over the queries that the judge judged and the comparison
+    # has, and that count for both runs; b - a
     mean_a: float
     mean_b: float
     difference: float
-    p: float
-    n: int
-    contradicts: bool
+    p: float  # Of no difference, two-sided, by the paired t test; NaN for fewer than two queries
+    n: int  # Number of these queries
+    contradicts: bool  # Whether the sign is the opposite of that under people's grades
 
     @classmethod
     def of(
         cls, a: Evaluation, b: Evaluation, measure: str, difference: float, compared: Collection[str] | None = None
     ) -> "JudgeDifference":
-        """Compare two evaluations by a judge's grades with the difference under people's grades.
-
-        Parameters
-        ----------
-        a, b : Evaluation
-            The runs, evaluated with the grades of the judge.
-        measure : str
-            Text of the measure.
-        difference : float
-            Difference under people's grades.
-        compared : collection of str, optional
-            Queries of the comparison; None if they are not known. A query that neither run answers then says nothing.
-
-        Raises
-        ------
-        IncompatibleError
-            The measure was not evaluated, or no query counts for both runs.
-        """
+        """Compare two evaluations by a judge's grades with the difference under people's grades."""
         queries = _common({*a.queries, *b.queries}, a, b, compared)
         one, other = (QueryTable.of(side.on(queries), [_measure(side, measure)], queries) for side in (a, b))
         both = (one.counted & other.counted)[:, 0]
@@ -87,15 +52,8 @@ class JudgeDifference:
 
 
 def of_judged_queries(evaluation: Evaluation, qrels: Qrels) -> Evaluation:
-    """Return the evaluation on the queries that have judgments; a convention may evaluate others, too.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run, every = {"p": ["x"], "q": ["x"]}, "standard,without_judgments=evaluated"
-    >>> qrels = ir.Qrels({"p": {"x": 1}})
-    >>> of_judged_queries(ir.evaluate(qrels, run, "RR", every), qrels).queries
-    ['p']
+    """Return the evaluation on the queries that have judgments; a convention may evaluate others,
+    too.
     """
     if evaluation.convention.alignment.without_judgments == "left-out":
         return evaluation

@@ -37,29 +37,15 @@ _OTHER: dict[Side, Side] = {"a": "b", "b": "a"}
 
 @dataclass(frozen=True, kw_only=True)
 class OneSided:
-    """Labels that come from the results of one run, as declared or as the shares of labelled documents suggest.
-
-    Attributes
-    ----------
-    run : {"a", "b"}
-        The run whose results were labelled.
-    declared : bool
-        Whether the user said so (`labels_from`).
-    depth : int or None
-        Rank down to which the shares were counted; None where declared.
-    share, other_share : float or None
-        Share of the labelled documents that this run returns down to the depth, and the other run; in
-        [0, 1]. None where declared.
-
-    Examples
-    --------
-    >>> OneSided(run="a", declared=True).reversed().run
-    'b'
+    """Labels that come from the results of one run, as declared or as the shares of labelled
+    documents suggest.
     """
 
-    run: Side
-    declared: bool
-    depth: int | None = None
+    run: Side  # The run whose results were labelled
+    declared: bool  # Whether the user said so (`labels_from`)
+    depth: int | None = None  # Rank down to which the shares were counted; None where declared
+    # share, other_share: Share of the labelled documents that this run returns down to the depth,
+    # and the other run; in [0, 1]
     share: float | None = None
     other_share: float | None = None
 
@@ -70,41 +56,21 @@ class OneSided:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelBasis:
-    """Basis of a verdict on documents without a label.
+    """Basis of a verdict on documents without a label."""
 
-    Attributes
-    ----------
-    kind : {"complete", "pooled", "positive-only"}
-        Kind of the labels.
-    one_sided : OneSided or None
-        Under positive-only labels: the run that the labels come from, so that there are too few of
-        them for a verdict; None where nothing says so.
-    suspected : OneSided or None
-        Under positive-only labels: a run that returns at least 90% of the labelled documents within the
-        depth, where the other run does not. Labels from this run, or from a similar system, would favour
-        it; the verdict stands, with this caution. None if `one_sided` says more.
-    unlabelled_a, unlabelled_b : int or None
-        Documents without a label within the cutoff that only a, and only b, returns; None where the
-        rankings are not known, and for measures other than the primary one.
-    sensitivity : tuple of Sensitivity
-        Under positive-only labels, for the primary measure, if the rankings are known and the measure
-        has a value for each further relevant document; else empty.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> runs = [{query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "z"])]
-    >>> basis = ir.compare(qrels, *runs, measures="RR")["RR"].basis
-    >>> basis.kind, basis.one_sided, basis.sensitivity[0].difference
-    ('positive-only', None, 0.5)
-    """
-
-    kind: LabelKind
+    kind: LabelKind  # Kind of the labels
+    # Under positive-only labels: the run that the labels come from, so that there are too few of
+    # them for a verdict; None where nothing says so
     one_sided: OneSided | None = None
+    # Under positive-only labels: a run that returns at least 90% of the labelled documents within
+    # the depth, where the other run does not
     suspected: OneSided | None = None
+    # unlabelled_a, unlabelled_b: Documents without a label within the cutoff that only a, and only
+    # b, returns; None where the rankings are not known, and for measures other than the primary one
     unlabelled_a: int | None = None
     unlabelled_b: int | None = None
+    # Under positive-only labels, for the primary measure, if the rankings are known and the measure
+    # has a value for each further relevant document; else empty
     sensitivity: tuple[Sensitivity, ...] = ()
 
     def reversed(self) -> "LabelBasis":
@@ -144,26 +110,12 @@ class Result(NamedTuple):
 
 
 class DeclaredLabels(NamedTuple):
-    """Declared facts about the labels; None for each that is not declared.
+    """Declared facts about the labels; None for each that is not declared."""
 
-    Attributes
-    ----------
-    labels_are : {"complete", "pooled", "positive-only"} or None
-        Kind of the labels.
-    sampled_negatives : float or None
-        Share of the non-relevant documents that were labelled, if every relevant document was.
-    labels_from : str or None
-        Name of the run whose results were labelled.
-
-    Examples
-    --------
-    >>> DeclaredLabels(labels_are="complete").labels_from is None
-    True
-    """
-
-    labels_are: LabelKind | None = None
+    labels_are: LabelKind | None = None  # Kind of the labels
+    # Share of the non-relevant documents that were labelled, if every relevant document was
     sampled_negatives: float | None = None
-    labels_from: str | None = None
+    labels_from: str | None = None  # Name of the run whose results were labelled
 
     @classmethod
     def again(cls, labels: Labels | None, labels_from: str | None) -> "DeclaredLabels":
@@ -183,12 +135,8 @@ NOTHING_DECLARED = DeclaredLabels()
 
 
 def labels_record(labels: Labels | None, labels_from: str | None) -> dict[str, Any] | None:
-    """Return the JSON record of the labels of a result, with the run that they come from if declared.
-
-    Examples
-    --------
-    >>> labels_record(Labels(kind="positive-only"), "bm25")
-    {'kind': 'positive-only', 'found': True, 'from': 'bm25'}
+    """Return the JSON record of the labels of a result, with the run that they come from if
+    declared.
     """
     if labels is None:
         return None
@@ -200,13 +148,6 @@ def labels_of_runs(evaluations: Sequence[Evaluation], declared: DeclaredLabels =
     """Return the labels behind all evaluations, or what is declared; None if they are not known.
 
     Labels of different kinds, which only an explicit choice allows, count as pooled.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> labels_of_runs([one, one]).kind, labels_of_runs([one], DeclaredLabels("complete")).kind
-    ('positive-only', 'complete')
     """
     every = [evaluation.provenance.labels for evaluation in evaluations]
     if declared.labels_are is not None or declared.sampled_negatives is not None:
@@ -230,18 +171,7 @@ def sampled_negatives_of(evaluations: Sequence[Evaluation], declared: DeclaredLa
 
 
 def place_of_source(labels_from: str | None, names: Sequence[str]) -> int | None:
-    """Return the place of the run that the labels come from; None if it was not named.
-
-    Raises
-    ------
-    OptionError
-        No run has this name.
-
-    Examples
-    --------
-    >>> place_of_source("bm25", ["bm25", "dense"])
-    0
-    """
+    """Return the place of the run that the labels come from; None if it was not named."""
     if labels_from is None:
         return None
     if labels_from not in names:
@@ -251,27 +181,13 @@ def place_of_source(labels_from: str | None, names: Sequence[str]) -> int | None
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LabelRules:
-    """Rules by which the labels of a comparison support its results.
+    """Rules by which the labels of a comparison support its results."""
 
-    Attributes
-    ----------
-    labels : Labels or None
-        Labels behind all runs; None if they are not known: then as pooled ones.
-    source : int or None
-        Place of the run that the labels come from, if declared.
-    coverages : sequence of Coverage
-        Coverage of each run.
-    measures : sequence of Measure
-        Measures compared.
-    tippings : Tippings
-        Tipping points of pairs.
-    """
-
-    labels: Labels | None
-    source: int | None
-    coverages: Sequence[Coverage]
-    measures: Sequence[Measure]
-    tippings: Tippings
+    labels: Labels | None  # Labels behind all runs; None if they are not known: then as pooled ones
+    source: int | None  # Place of the run that the labels come from, if declared
+    coverages: Sequence[Coverage]  # Coverage of each run
+    measures: Sequence[Measure]  # Measures compared
+    tippings: Tippings  # Tipping points of pairs
 
     @classmethod
     def of(
@@ -281,13 +197,7 @@ class LabelRules:
         tippings: Tippings,
         declared: DeclaredLabels,
     ) -> "LabelRules":
-        """Return the rules for these runs, under their names.
-
-        Raises
-        ------
-        OptionError
-            No run has the name of the labels' source, or the labels are declared to favour no run.
-        """
+        """Return the rules for these runs, under their names."""
         if declared.labels_from is not None and declared.labels_are in ("complete", "pooled"):
             raise OptionError(
                 f"labels_from={declared.labels_from!r}: found {declared.labels_are} labels, which favour no run, "
@@ -314,8 +224,8 @@ class LabelRules:
     def support(self, result: Result, *, all_labelled: bool, count_labels: bool = False) -> Support:
         """Return what supports a result over all queries.
 
-        `all_labelled` says that both runs return labelled documents only, so that the kind of labels
-        does not matter. With `count_labels` a result that is not supported has `Tipping.labels_needed`.
+        `all_labelled` says that both runs return labelled documents only, so that the kind of
+        labels does not matter.
         """
         kind = self.kind
         if kind == "complete":
@@ -351,7 +261,9 @@ class LabelRules:
         return isinstance(reach, str) or judgments_reach(reach, result.differences, result.kept, result.design, result.question)
 
     def _coverages_within(self, result: Result, within: BoolArray) -> "tuple[Coverage, Coverage] | None":
-        """Coverage of both runs on a slice; None if every document returned there has a label. Of all queries if rankings are not known."""
+        """Coverage of both runs on a slice; None if every document returned there has a label. Of
+        all queries if rankings are not known.
+        """
         first, second = (self.coverages[run] for run in result.pair)
         sides = self.tippings.sides(result.pair, result.column)
         if isinstance(sides, str):
@@ -415,25 +327,7 @@ def one_sided_labels(a: Coverage, b: Coverage, measure: Measure, *, held: float 
     """Return the run that the labels seem to come from; None where neither stands out.
 
     One run returns at least 99 % of the labelled documents within one depth, and the other run does
-    not. The depth is the cutoff, at most 100; or the rank at which the labels of one run stop while its
-    lists go on.
-
-    Parameters
-    ----------
-    a, b : Coverage
-        Coverage of both runs.
-    measure : Measure
-        Measure, whose cutoff is the depth; of whole lists, and of those cut at their own length, 100.
-    held : float
-        Share of the labelled documents that one run returns, and the other does not.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(20)}
-    >>> runs = dict.fromkeys(qrels, ["x", "z"]), dict.fromkeys(qrels, ["z", "y"]) | {"q3": ["x"]}
-    >>> one_sided_labels(*(ir.evaluate(qrels, run, "RR@2").coverage for run in runs), ir.RR(cutoff=2))
-    OneSided(run='a', declared=False, depth=2, share=1.0, other_share=0.05)
+    not.
     """
     if min(a.relevant, b.relevant) < _FEWEST:
         return None

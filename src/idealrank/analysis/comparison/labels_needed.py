@@ -29,33 +29,7 @@ def labels_needed(
     """Estimate how many labels will decide a result that has too few judgments.
 
     Documents are labelled by the change of the difference that their label is expected to make, the
-    largest first, as `next_labels` chooses them. The estimate is the smallest number of labels after
-    which `judgments_reach` supports the result, or the result is not significant any more.
-
-    It assumes that an unjudged document is relevant as often as judged documents at its rank that one
-    run alone returns, or both; more often in queries with many relevant documents; and that relevant
-    documents are spread evenly over the order. Chance makes the true number smaller or larger: in the
-    simulation ``experiments/labels_until_verdict.py``, more than half of the estimates were within a
-    factor of two, and two thirds within a factor of three.
-
-    Parameters
-    ----------
-    reach, differences, kept, design, question
-        As for `judgments_reach`.
-
-    Returns
-    -------
-    int or None
-        None if the result is not significant as judged, or the judgments support it.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"a": 1, "b": i % 2, "c": 0} for i in range(30)}
-    >>> old, new = ({query: ranking for query in qrels} for ranking in (["a", "b"], ["x", "a"]))
-    >>> row = ir.compare(qrels, old, new, measures="P@2")["P@2"]
-    >>> row.verdict, row.tipping.labels_needed
-    ('too few judgments', 24)
+    largest first, as `next_labels` chooses them.
     """
     outlook = _Outlook.of(reach, differences, kept, design, question)
     if outlook is None or outlook.decided_after(0):
@@ -77,19 +51,13 @@ def labels_needed(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Sheet:
-    """Unjudged documents in the order in which they are labelled.
+    """Unjudged documents in the order in which they are labelled."""
 
-    Attributes
-    ----------
-    of_a, of_b : int64 array, shape (n_documents,)
-        Places among the unjudged documents of each run; -1 if the run does not return the document.
-    relevant : bool array, shape (n_documents,)
-        Labels that are expected.
-    """
-
+    # of_a, of_b: shape (n_documents,): places among the unjudged documents of each run; -1 if the
+    # run does not return the document
     of_a: IntArray
     of_b: IntArray
-    relevant: BoolArray
+    relevant: BoolArray  # shape (n_documents,): labels that are expected
 
     @property
     def size(self) -> int:
@@ -115,7 +83,9 @@ class _Sheet:
 
 
 def _expected_change(reach: Reach, differences: FloatArray, kept: BoolArray, of_a: IntArray, of_b: IntArray) -> FloatArray:
-    """Change of the difference of its query that the label of each document is expected to make, as in strategy `change`."""
+    """Change of the difference of its query that the label of each document is expected to make, as
+    in strategy `change`.
+    """
     added = _at(_contributions(reach.b, reach.gain), of_b) - _at(_contributions(reach.a, reach.gain), of_a)
     rank, row = _best_rank(reach, of_a, of_b), _rows_of(reach, of_a, of_b)
     as_judged = np.where(kept, differences, 0.0)[row]
@@ -124,7 +94,9 @@ def _expected_change(reach: Reach, differences: FloatArray, kept: BoolArray, of_
 
 
 def _chances(reach: Reach, of_a: IntArray, of_b: IntArray) -> FloatArray:
-    """Chance of each document to be relevant: by rank, by whether one run alone returns it, and by its query."""
+    """Chance of each document to be relevant: by rank, by whether one run alone returns it, and by
+    its query.
+    """
     kind, rank = _kind(of_a, of_b), _best_rank(reach, of_a, of_b)
     share = np.where(kind == _OF_BOTH, _rates_of_both(reach)[rank], _rates_alone(reach)[rank])
     high_a, high_b = (limits.high for limits in reach.limits)
@@ -162,7 +134,9 @@ def _spread_evenly(rate: FloatArray, kind: IntArray) -> BoolArray:
 
 
 def _rates_alone(reach: Reach) -> FloatArray:
-    """Share of relevant documents expected at each rank of unjudged documents that one run alone returns."""
+    """Share of relevant documents expected at each rank of unjudged documents that one run alone
+    returns.
+    """
     sides = ((reach.a, reach.own_a), (reach.b, reach.own_b))
     masks = reach.judged_alone
     alone, rank = np.concatenate(masks), np.concatenate((reach.a.hit_rank, reach.b.hit_rank))
@@ -280,7 +254,9 @@ class _Outlook:
         return judgments_reach(rest, differences, self.kept, self.design, question)
 
     def _changes(self, n: int) -> tuple[FloatArray, FloatArray]:
-        """Change of each query's difference by the relevant ones of the first n, and factor of its ideal."""
+        """Change of each query's difference by the relevant ones of the first n, and factor of its
+        ideal.
+        """
         relevant = np.flatnonzero(self.sheet.relevant[:n])
         of_a, of_b = self.sheet.of_a[relevant], self.sheet.of_b[relevant]
         found = _part(self.reach, of_a[of_a >= 0], of_b[of_b >= 0])
@@ -306,10 +282,10 @@ def _moments(differences: FloatArray, design: Design) -> tuple[float, float]:
 
 
 def _with_codes(reach: Reach) -> Reach:
-    """Both runs with a code for the rows of the judgments: the run that returns a document, or both.
+    """Both runs with a code for the rows of the judgments: the run that returns a document, or
+    both.
 
-    The rule needs the rows only to see which documents both runs return. Documents that are labelled
-    later have no row, but a code.
+    The rule needs the rows only to see which documents both runs return.
     """
     alone_a, alone_b = reach.judged_alone
     codes = np.where(alone_a, _OF_A, _OF_BOTH), np.where(alone_b, _OF_B, _OF_BOTH)
@@ -333,7 +309,9 @@ def _others(rows: IntArray, size: int) -> IntArray:
 
 
 def _factor_of_one(reach: Reach) -> FloatArray:
-    """Ideal of each query as judged over its ideal with one more relevant document of the mean gain."""
+    """Ideal of each query as judged over its ideal with one more relevant document of the mean
+    gain.
+    """
     number = np.ones(reach.n_queries, np.int64)
     return _shrunk(reach, number, np.full(reach.n_queries, float(reach.gain[1:].mean())))
 

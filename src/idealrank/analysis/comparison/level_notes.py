@@ -8,26 +8,8 @@ from idealrank.stats.effects import queries_for_skew
 
 
 def margin_cautions(margin: AppliedMargin, n: int, *, largest_loss: float | None, shown: bool) -> list[str]:
-    """Return what a reader must know of a margin: too few queries, another largest loss, no known error rate.
-
-    Parameters
-    ----------
-    margin : AppliedMargin
-        As the test applied it.
-    n : int
-        Queries compared, or independent clusters.
-    largest_loss : float or None
-        As given by the user.
-    shown : bool
-        Whether the test shows that the difference is smaller than the margin.
-
-    Examples
-    --------
-    >>> from dataclasses import replace
-    >>> margin = AppliedMargin(margin=0.01, applied=0.01, answerable=None, largest_loss=1.0, queries_needed=299, level=0.05)
-    >>> margin_cautions(margin, 50, largest_loss=None, shown=False)  # doctest: +NORMALIZE_WHITESPACE
-    ['50 queries cannot show a difference below 0.01, even if none differs: up to 5.8% of all queries may still lose
-    1, the largest possible loss. Use 299 queries or more; or give a largest loss of at most 0.17, if no query can lose more.']
+    """Return what a reader must know of a margin: too few queries, another largest loss, no known
+    error rate.
     """
     said = []
     seen = margin.largest_seen
@@ -51,12 +33,8 @@ def margin_cautions(margin: AppliedMargin, n: int, *, largest_loss: float | None
 
 
 def scale_note(margin: AppliedMargin, n: int, name: str = "margin") -> str:
-    """Return over which queries a margin is meant; empty if every query compared has a relevant document.
-
-    Examples
-    --------
-    >>> scale_note(AppliedMargin(margin=0.01, applied=0.005, answerable=50), 100)
-    'The margin of 0.01 refers to the 50 of 100 queries that have a relevant document: 0.005 in the mean of all.'
+    """Return over which queries a margin is meant; empty if every query compared has a relevant
+    document.
     """
     if margin.answerable is None:
         return (
@@ -72,19 +50,10 @@ def scale_note(margin: AppliedMargin, n: int, name: str = "margin") -> str:
 
 
 def skew_caution(verdict: str, skew: float, n: int, *, clustered: bool = False) -> str:
-    """Return that a verdict has no known error rate, since n queries may lack rare large differences.
+    """Return that a verdict has no known error rate, since n queries may lack rare large
+    differences.
 
-    `verdict` names the runs and the measure, and `skew` is the skewness of the differences. Of clustered
-    queries, the clusters count, which are fewer.
-
-    Examples
-    --------
-    >>> skew_caution("b against a by RR", 0.1, 50)
-    'The error rate of the verdict on b against a by RR is not known, for 50 queries may lack rare large differences; use 200 or more.'
-    >>> skew_caution("b against a by RR", 0.1, 500, clustered=True)[65:]
-    'for the clusters of 500 queries may lack rare large differences; use 200 clusters or more.'
-    >>> skew_caution("b against a by RR", -3.9, 250)
-    'The error rate of the verdict on b against a by RR is not known, for the differences are skewed (-3.9); use 381 queries or more.'
+    `verdict` names the runs and the measure, and `skew` is the skewness of the differences.
     """
     if n < queries_for_skew(0.0, n) or clustered:
         why = _too_few(n, queries_for_skew(skew, 0), clustered=clustered)
@@ -94,19 +63,8 @@ def skew_caution(verdict: str, skew: float, n: int, *, clustered: bool = False) 
 
 
 def skew_cautions(verdicts: Mapping[str, tuple[float, int]], *, clustered: bool = False) -> list[str]:
-    """Return the caution of the verdicts without a known error rate, one for all; none without such verdicts.
-
-    Parameters
-    ----------
-    verdicts : mapping of str to (float, int)
-        Skewness and number of queries by verdict, as for `skew_caution`.
-    clustered : bool, default False
-        Whether the queries come in clusters.
-
-    Examples
-    --------
-    >>> skew_cautions({"b against a by RR": (0.1, 50), "b against a by AP": (0.2, 40)})
-    ['The error rate of 2 verdicts is not known, for 40 queries may lack rare large differences; use 200 or more.']
+    """Return the caution of the verdicts without a known error rate, one for all; none without such
+    verdicts.
     """
     if len(verdicts) < 2:
         return [skew_caution(verdict, skew, n, clustered=clustered) for verdict, (skew, n) in verdicts.items()]
@@ -121,17 +79,8 @@ def _too_few(n: int, needed: int, *, clustered: bool) -> str:
 
 
 def slice_skew_caution(verdicts: str, whole: tuple[float, int], sizes: list[int], units: str = "queries") -> str:
-    """Return that verdicts on slices have no known error rate, by the skewness over all queries; else empty.
-
-    `verdicts` names the runs and the measure, `whole` has the skewness over all queries and their number, and `sizes` the queries of
-    the slices with a verdict. Of clustered queries the clusters are counted, and `units` says so.
-
-    Examples
-    --------
-    >>> slice_skew_caution("b against a by RR", (0.1, 50), [25])[:80]
-    'The error rate of the verdicts on 1 slice, b against a by RR, is not known: all '
-    >>> slice_skew_caution("b against a by RR", (0.1, 250), [25, 30])
-    ''
+    """Return that verdicts on slices have no known error rate, by the skewness over all queries;
+    else empty.
     """
     skew, n = whole
     needed = queries_for_skew(skew, n)

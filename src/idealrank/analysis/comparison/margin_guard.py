@@ -17,21 +17,12 @@ from idealrank.stats.tolerance import subtracted
 
 
 class MarginScale(NamedTuple):
-    """Scale of the margin of one test.
+    """Scale of the margin of one test."""
 
-    Attributes
-    ----------
-    share : float
-        Answerable share of the queries compared, or of their weight; 1 if it is not known.
-    answerable : int or None
-        Number of these queries.
-    span : float
-        Range of the measure; infinite if it has none.
-    """
-
+    # Answerable share of the queries compared, or of their weight; 1 if it is not known
     share: float = 1.0
-    answerable: int | None = None
-    span: float = math.inf
+    answerable: int | None = None  # Number of these queries
+    span: float = math.inf  # Range of the measure; infinite if it has none
 
     @classmethod
     def of(cls, answerable: BoolArray | None, span: float, design: Design) -> "MarginScale":
@@ -58,19 +49,7 @@ class MarginRule(NamedTuple):
 def guarded(one: MeasureTest, differences: FloatArray, design: Design, rule: MarginRule) -> MeasureTest:
     """Return the test of a margin with p values that rare losses beyond the sample cannot undo.
 
-    Equivalence is guarded on both sides. A one-sided test that a loss is smaller than a margin, as of
-    a strict gate, has its p value and its bound guarded; a tolerance only has its scale recorded.
-
-    Parameters
-    ----------
-    one : MeasureTest
-        Test under the scaled plan.
-    differences : float64 array, shape (queries,)
-        Differences b - a.
-    design : Design
-        Of these queries.
-    rule : MarginRule
-        Rule of the test.
+    Equivalence is guarded on both sides.
     """
     plan, scale, alpha = rule
     strict = plan.alternative == "greater" and plan.null < 0
@@ -123,10 +102,10 @@ def guarded_alone(
 
 
 def unseen_in_sums(one: MeasureTest, plan: Plan, scale: MarginScale, *, largest_seen: float) -> MeasureTest:
-    """Return a strict test from sums alone, guarded by the number of queries: with too few of them, rare losses may all be missed.
+    """Return a strict test from sums alone, guarded by the number of queries: with too few of them,
+    rare losses may all be missed.
 
-    Losses that were seen count only by the test of the sums, since no value by query is at hand. The
-    plan has the margin in the mean over all queries, by the scale.
+    Losses that were seen count only by the test of the sums, since no value by query is at hand.
     """
     margin = -plan.null
     limit = loss_limit(plan.largest_loss, scale.span, largest_seen)

@@ -22,64 +22,26 @@ _UNORDERED: tuple[Ties, ...] = ("best", "worst")
 
 
 class Places(NamedTuple):
-    """Documents of one run that count in one measure.
+    """Documents of one run that count in one measure."""
 
-    Attributes
-    ----------
-    measure : Measure
-        With every option set.
-    judged : Judged
-        The lists.
-    row : int64 array, shape (n_queries of the run,)
-        Row of each of its queries among those compared.
-    documents : Hits
-        Unjudged documents within the cutoff.
-    place : int64 array, shape (n_unjudged,)
-        Their places among all unjudged documents of the run.
-    rank : int64 array, shape (n_unjudged,)
-        Rank that stands for each: its own, and under ``ties=expected``, where all orders of tied documents count, the middle one of its
-        tie group, so that the order of the input decides nothing.
-    weight : float64 array, shape (n_unjudged,)
-        Value added per unit of gain. Where the measure is no sum over documents: what each would add if it alone were relevant, or,
-        where that is unknown, 1 / rank.
-    hit_row : int64 array, shape (n_hits,)
-        Rows of the queries of judged documents within the cutoff, among those compared.
-    hit_rank : int64 array, shape (n_hits,)
-        Their ranks, in the same way.
-    hit_document : int64 array, shape (n_hits,)
-        Their rows in the judgments.
-    hit_worth : float64 array, shape (n_hits,)
-        Their gains.
-    linear : bool
-        Whether the measure is a sum over documents.
-    """
-
-    measure: Measure
-    judged: Judged
-    row: IntArray
-    documents: Hits
-    place: IntArray
+    measure: Measure  # With every option set
+    judged: Judged  # The lists
+    row: IntArray  # shape (n_queries of the run,): row of each of its queries among those compared
+    documents: Hits  # Unjudged documents within the cutoff
+    place: IntArray  # shape (n_unjudged,): their places among all unjudged documents of the run
     rank: IntArray
-    weight: FloatArray
+    weight: FloatArray  # shape (n_unjudged,): value added per unit of gain
+    # shape (n_hits,): rows of the queries of judged documents within the cutoff, among those
+    # compared
     hit_row: IntArray
-    hit_rank: IntArray
-    hit_document: IntArray
-    hit_worth: FloatArray
-    linear: bool
+    hit_rank: IntArray  # shape (n_hits,): their ranks, in the same way
+    hit_document: IntArray  # shape (n_hits,): their rows in the judgments
+    hit_worth: FloatArray  # shape (n_hits,): their gains
+    linear: bool  # Whether the measure is a sum over documents
 
     @classmethod
     def of(cls, evaluation: Evaluation, measure: Measure, rows: IntArray) -> "Places | str":
-        """The places, or why there are none.
-
-        Parameters
-        ----------
-        evaluation : Evaluation
-            Evaluation of one run.
-        measure : Measure
-            One that it was evaluated by.
-        rows : int64 array, shape (n_queries of the run,)
-            See `row`.
-        """
+        """The places, or why there are none."""
         judged, measure = evaluation.judged, measure.under(evaluation.convention)
         if reason := _refusal(evaluation, measure):
             return reason
@@ -132,7 +94,9 @@ class Places(NamedTuple):
 
     @property
     def keys(self) -> KeyArray:
-        """A number for the query and id of each unjudged document, as `unjudged_keys` gives all of a run."""
+        """A number for the query and id of each unjudged document, as `unjudged_keys` gives all of
+        a run.
+        """
         unjudged = self.judged.unjudged
         assert unjudged is not None  # noqa: S101  (for the type checker: `of` has looked)
         return keys_of(unjudged.key[self.place], self.document_rows)
@@ -149,7 +113,9 @@ def _kept(places: Hits, rows: IntArray) -> Hits:
 
 
 def _ranks(judged: Judged, places: Hits) -> IntArray:
-    """Ranks that stand for places, whatever the order of tied documents in the input; see `Places.rank`."""
+    """Ranks that stand for places, whatever the order of tied documents in the input; see
+    `Places.rank`.
+    """
     if places.tie_first is None or places.tie_last is None or judged.ties != "expected":
         return places.rank
     return (places.tie_first + places.tie_last) // 2
@@ -183,19 +149,8 @@ def _refusal(evaluation: Evaluation, measure: Measure) -> str:
 
 
 def joined_ranks(counts: IntArray, fewest: int = FEWEST) -> IntArray:
-    """Group of each rank: neighbours joined from the top until each group has enough documents; the rest joins the last group.
-
-    Parameters
-    ----------
-    counts : int64 array, shape (n_ranks + 1,)
-        Documents of each rank; place 0 is not used.
-    fewest : int
-        Documents of a group.
-
-    Examples
-    --------
-    >>> joined_ranks(np.array([0, 30, 12, 9, 25, 3])).tolist()
-    [0, 0, 1, 1, 2, 2]
+    """Group of each rank: neighbours joined from the top until each group has enough documents; the
+    rest joins the last group.
     """
     group, filled, groups = 0, 0, []
     for count in counts[1:].tolist():
@@ -209,28 +164,14 @@ def joined_ranks(counts: IntArray, fewest: int = FEWEST) -> IntArray:
 
 @dataclass(frozen=True)
 class ByRank:
-    """A mean at each rank, of groups of ranks that have enough documents.
+    """A mean at each rank, of groups of ranks that have enough documents."""
 
-    Attributes
-    ----------
-    mean : float64 array, shape (n_ranks + 1,)
-        NaN where there is no document at all.
-    n : int64 array, of the same shape
-        Documents of the rank's group.
-    """
-
-    mean: FloatArray
-    n: IntArray
+    mean: FloatArray  # shape (n_ranks + 1,): naN where there is no document at all
+    n: IntArray  # Documents of the rank's group
 
     @classmethod
     def of(cls, rank: IntArray, values: FloatArray, deepest: int) -> "ByRank":
-        """Means of values by rank.
-
-        Examples
-        --------
-        >>> ByRank.of(np.array([1, 1, 2]), np.array([1.0, 0.0, 1.0]), 3).mean.round(3).tolist()
-        [0.667, 0.667, 0.667, 0.667]
-        """
+        """Means of values by rank."""
         group = joined_ranks(np.bincount(rank, minlength=deepest + 1))
         n_groups = int(group.max(initial=0)) + 1
         n, sums = (np.bincount(group[rank], weights=column, minlength=n_groups) for column in (None, values))
@@ -248,24 +189,14 @@ def unjudged_keys(evaluation: Evaluation, rows: IntArray) -> KeyArray:
 
 
 def keys_of(documents: KeyArray, rows: IntArray) -> KeyArray:
-    """Return one number for the id of each document and the row of its query.
-
-    Examples
-    --------
-    >>> keys_of(np.array([7, 7], np.uint64), np.array([0, 1])).tolist()[0]
-    7
-    """
+    """Return one number for the id of each document and the row of its query."""
     # A large odd multiple of the query, so that one number stands for query and document.
     return documents + rows.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
 
 
 def matches(a: KeyArray, b: KeyArray) -> tuple[IntArray, IntArray]:
-    """Places of the documents that are unjudged in both runs, given `unjudged_keys` of either, by rising key.
-
-    Examples
-    --------
-    >>> matches(np.array([7, 5, 3], np.uint64), np.array([3, 4, 7], np.uint64))
-    (array([2, 0]), array([0, 2]))
+    """Places of the documents that are unjudged in both runs, given `unjudged_keys` of either, by
+    rising key.
     """
     places, keys = sorted_keys(np.concatenate((a, b)))
     first = np.flatnonzero(keys[1:] == keys[:-1])
@@ -280,7 +211,9 @@ def matches(a: KeyArray, b: KeyArray) -> tuple[IntArray, IntArray]:
 
 
 def _told_apart(keys: KeyArray) -> tuple[KeyArray, IntArray]:
-    """Sorted keys, and their places: the first place of a document meets that of the other run, then its second."""
+    """Sorted keys, and their places: the first place of a document meets that of the other run,
+    then its second.
+    """
     order, rising = sorted_keys(keys)
     again, at = np.append(False, rising[1:] == rising[:-1]), np.arange(keys.size)
     if not again.any():
@@ -291,7 +224,9 @@ def _told_apart(keys: KeyArray) -> tuple[KeyArray, IntArray]:
 
 
 def shared_documents(a: Places, b: Places, matched: tuple[IntArray, IntArray]) -> tuple[IntArray, IntArray]:
-    """Of the documents unjudged in both runs those that both show within the cutoff, as places among the documents of `a` and of `b`."""
+    """Of the documents unjudged in both runs those that both show within the cutoff, as places
+    among the documents of `a` and of `b`.
+    """
     sides = tuple(zip((a, b), matched, strict=True))
     sizes = [max(int(side.place.max(initial=-1)), int(places.max(initial=-1))) + 1 for side, places in sides]
     both = np.arange(matched[0].size)
@@ -312,7 +247,9 @@ def _positions(place: IntArray, size: int) -> IntArray:
 
 
 def shown_by_both(side: Places, other: Places) -> BoolArray:
-    """Mark the judged documents of a run that the other run shows, too; all of them without documents of the judgments."""
+    """Mark the judged documents of a run that the other run shows, too; all of them without
+    documents of the judgments.
+    """
     first, second = side.judged.qrels, other.judged.qrels
     if first is second or _same_rows(first, second, np.union1d(side.hit_document, other.hit_document)):
         return np.isin(side.hit_document, other.hit_document)
@@ -323,7 +260,9 @@ def shown_by_both(side: Places, other: Places) -> BoolArray:
 
 
 def _same_rows(first: Qrels | None, second: Qrels | None, rows: IntArray) -> bool:
-    """Return whether rows of two tables of judgments mean the same documents, as after reading one file twice."""
+    """Return whether rows of two tables of judgments mean the same documents, as after reading one
+    file twice.
+    """
     if first is None or second is None or not np.array_equal(first.offsets, second.offsets):
         return False
     same_queries = first.table.query_ids() == second.table.query_ids()

@@ -105,15 +105,8 @@ def compare(
     judgments: JudgmentsOption = "same",
     declared: DeclaredLabels = NOTHING_DECLARED,
 ) -> Comparison:
-    """Compare evaluations; `idealrank.compare` says what each parameter is, `DeclaredLabels` what is declared.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> a, b = (ir.evaluate(qrels, {q: ranking for q in qrels}, "RR") for ranking in (["y", "x"], ["x", "y"]))
-    >>> compare(a, b)["RR"].verdict
-    'better'
+    """Compare evaluations; `idealrank.compare` says what each parameter is, `DeclaredLabels` what
+    is declared.
     """
     evaluations = comparable([evaluation_a, evaluation_b, *others], judgments)
     names = distinct([evaluation.name for evaluation in evaluations])
@@ -187,7 +180,9 @@ def compare(
 
 
 def _level_cautions(comparison: Comparison, design: Design, membership: "Membership | None") -> Iterator[str]:
-    """Verdicts whose error rate is not known, or that these queries could not give: of margins, and of skewed differences."""
+    """Verdicts whose error rate is not known, or that these queries could not give: of margins, and
+    of skewed differences.
+    """
     clustered = design.clusters is not None
     said = [caution for _, row in comparison.rows() for caution in row.level_cautions(comparison.method.largest_loss)]
     said += comparison.rate_cautions
@@ -248,7 +243,9 @@ class _Case:
     rules: LabelRules
 
     def tested(self, *, alone: bool) -> list[list[Corrected]]:
-        """Every pair by every measure: the primary measure over all pairs is one family, its companions over all pairs another."""
+        """Every pair by every measure: the primary measure over all pairs is one family, its
+        companions over all pairs another.
+        """
         columns = range(len(self.measures))
         rows = [[self._test(pair, column) for column in columns] for pair in self.wanted]
         families = [[one[0] for one in rows], [test for one in rows for test in one[1:]]]
@@ -298,9 +295,8 @@ class _Case:
         return found
 
     def bounds(self, pair: tuple[int, int]) -> GradeBounds | None:
-        """Bounds of the difference of a pair by the primary measure, where there are some; they do not depend on any test.
-
-        Documents without a label may have any grade only if the labels are a sample of all documents.
+        """Bounds of the difference of a pair by the primary measure, where there are some; they do
+        not depend on any test.
         """
         if not self.rules.look_at_rates:
             return None
@@ -353,7 +349,9 @@ class _Case:
         return [row() for row in begun]
 
     def _rate_known(self, row: Difference, pair: tuple[int, int], column: int, test: Corrected) -> bool:
-        """Return whether rare large differences that these queries lack cannot change a verdict better or worse."""
+        """Return whether rare large differences that these queries lack cannot change a verdict
+        better or worse.
+        """
         if row.verdict not in ("better", "worse"):
             return True
         first, second = (self.tables[run] for run in pair)
@@ -445,12 +443,8 @@ class _Case:
 def method_of(
     plan: Plan, design: Design, *, drawn: bool, families: Mapping[str, int], correction: str = "none", baseline: str | None = None
 ) -> Method:
-    """Method of a comparison by a plan; `drawn` tells whether its sign vectors were drawn, so that their number and seed matter.
-
-    Examples
-    --------
-    >>> method_of(Plan(test="t"), Design.of(6), drawn=False, families={PRIMARY: 1}).n_resamples is None
-    True
+    """Method of a comparison by a plan; `drawn` tells whether its sign vectors were drawn, so that
+    their number and seed matter.
     """
     return Method(
         test=plan.test,
@@ -471,15 +465,7 @@ def method_of(
 
 
 def supported(row: Difference, support: Support) -> Difference:
-    """A row with what supports it; its verdict goes where the labels do not.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> supported(ir.compare(one, one)["RR"], Support(None, "no rankings", None, True)).tipping_reason
-    'no rankings'
-    """
+    """A row with what supports it; its verdict goes where the labels do not."""
     withheld = row.verdict in ("better", "worse", "equivalent") and not support.stands
     return replace(
         row,
@@ -491,25 +477,7 @@ def supported(row: Difference, support: Support) -> Difference:
 
 
 def difference_of(measure: Measure, corrected: Corrected, plan: Plan) -> Difference:
-    """One row of a comparison: what was found, what the correction makes of it, and the verdict.
-
-    Parameters
-    ----------
-    measure : Measure
-        What was compared.
-    corrected : Corrected
-        Its test, and the p values that decide the verdict.
-    plan : Plan
-        Level and margin.
-
-    Examples
-    --------
-    >>> from idealrank.measures.binary import RR
-    >>> tables = [QueryTable(values, np.ones((6, 1), np.bool_)) for values in (np.zeros((6, 1)), np.ones((6, 1)))]
-    >>> one = corrected([Hypothesis(*tables, 0, np.ones(6, np.bool_))], Design.of(6), Plan())[0]
-    >>> difference_of(RR(), one, Plan()).verdict
-    'better'
-    """
+    """One row of a comparison: what was found, what the correction makes of it, and the verdict."""
     return Difference.of(
         corrected,
         plan,

@@ -35,13 +35,8 @@ _ENOUGH = 30  # queries of equal weight, below which a warning says how few they
 
 
 def judgedness_of(measure: Measure) -> tuple[Measure, ...]:
-    """The measures on unjudged documents: share judged and number returned at the cutoff, and the measure of judged documents.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> [str(one) for one in judgedness_of(ir.NDCG(cutoff=10))]
-    ['Judged@10', 'NumRet@10', 'nDCG(judged_only=True)@10']
+    """The measures on unjudged documents: share judged and number returned at the cutoff, and the
+    measure of judged documents.
     """
     if isinstance(measure, Unjudged | JudgedShare | NumRet) or measure.judged_only:
         return ()
@@ -54,12 +49,8 @@ def judgedness_of(measure: Measure) -> tuple[Measure, ...]:
 
 
 def judgedness_among(measures: Sequence[Measure]) -> set[Measure]:
-    """Of measures that were evaluated together, those that say how far the judgments of others reach; a count of documents alone is none.
-
-    Examples
-    --------
-    >>> [str(one) for one in sorted(judgedness_among(with_companions("RR")), key=str)], judgedness_among(parse_measures(["RR", "NumRet"]))
-    (['Judged', 'NumRet', 'RR(judged_only=True)'], set())
+    """Of measures that were evaluated together, those that say how far the judgments of others
+    reach; a count of documents alone is none.
     """
     found: set[Measure] = set()
     for measure in measures:
@@ -93,26 +84,7 @@ def with_companions(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Me
 
 
 class QueryTable(NamedTuple):
-    """Values of one run on all queries of a comparison.
-
-    Parameters
-    ----------
-    values : float64 array, shape (n_queries, n_measures)
-        NaN where the query does not count.
-    counted : bool array, of the same shape
-        Which values do.
-    answerable : bool array, of the same shape, or None
-        Queries with a document that is relevant to the measure; None if they are not known.
-    spans : tuple of float
-        Range of each measure, greatest less least value; empty if it is not known.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> QueryTable.of(one, one.measures, ["p", "q"]).counted.tolist()
-    [[False], [True]]
-    """
+    """Values of one run on all queries of a comparison."""
 
     values: FloatArray
     counted: BoolArray
@@ -137,7 +109,9 @@ class QueryTable(NamedTuple):
 
 
 def _answerable(evaluation: Evaluation, measures: Sequence[Measure], queries: Sequence[str]) -> BoolArray | None:
-    """Queries with a relevant document, shape (n_queries, n_measures); None if the evaluation does not know them."""
+    """Queries with a relevant document, shape (n_queries, n_measures); None if the evaluation does
+    not know them.
+    """
     counts = [evaluation.coverage.by_measure.get(str(measure)) for measure in measures]
     known = [one for one in counts if one is not None and len(one.unanswerable) == one.no_relevant]
     if len(known) < len(measures):
@@ -153,15 +127,8 @@ def _answerable(evaluation: Evaluation, measures: Sequence[Measure], queries: Se
 class ComparedQueries(list[str]):
     """Queries of a comparison, which remembers the rows of each evaluation among them.
 
-    Each measure asks for the rows of each run; with 60,000 queries, finding them anew each time takes
-    as long as the tests.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> ComparedQueries(["p", "q"]).rows(one)
-    array([1])
+    Each measure asks for the rows of each run; with 60,000 queries, finding them anew each time
+    takes as long as the tests.
     """
 
     def __init__(self, queries: Iterable[str]) -> None:
@@ -177,14 +144,7 @@ class ComparedQueries(list[str]):
 
 
 def rows_in(evaluation: Evaluation, queries: Sequence[str]) -> IntArray:
-    """Row of each query of an evaluation among those compared.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> rows_in(ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR"), ["p", "q"])
-    array([1])
-    """
+    """Row of each query of an evaluation among those compared."""
     if isinstance(queries, ComparedQueries):
         return queries.rows(evaluation)
     if len(evaluation.queries) == len(queries) and all(map(str.__eq__, evaluation.queries, queries)):
@@ -194,14 +154,8 @@ def rows_in(evaluation: Evaluation, queries: Sequence[str]) -> IntArray:
 
 
 def same_values(one: Evaluation, other: Evaluation) -> bool:
-    """Return whether two evaluations by the same measures have equal values, to the last bit, in any order of queries.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one, other = (ir.evaluate({"q": {"x": 1}}, {"q": ranking}, "RR") for ranking in (["x"], ["y", "x"]))
-    >>> same_values(one, one), same_values(one, other)
-    (True, False)
+    """Return whether two evaluations by the same measures have equal values, to the last bit, in
+    any order of queries.
     """
     if sorted(one.queries) != sorted(other.queries):
         return False
@@ -211,32 +165,15 @@ def same_values(one: Evaluation, other: Evaluation) -> bool:
 
 
 def queries_of(evaluations: Sequence[Evaluation]) -> list[str]:
-    """The union of the queries, by id: random signs go to queries in this order, and the order of lines in a file must not move them.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> queries_of([ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2)
-    ['q']
+    """The union of the queries, by id: random signs go to queries in this order, and the order of
+    lines in a file must not move them.
     """
     return ComparedQueries(sorted({query for evaluation in evaluations for query in evaluation.queries}))
 
 
 def comparable(evaluations: Sequence[Evaluation], judgments: JudgmentsOption = "same") -> Sequence[Evaluation]:
-    """The evaluations, refused where their numbers mean different things; "different" judgments are meant.
-
-    Raises
-    ------
-    IncompatibleError
-        Their conventions, cuts or judgments differ.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one, two = (ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR", name) for name in ("standard", "lightgbm"))
-    >>> comparable([one, two])
-    Traceback (most recent call last):
-    idealrank.errors.IncompatibleError: found conventions standard [...], lightgbm [...]; expected one for all runs
+    """The evaluations, refused where their numbers mean different things; "different" judgments are
+    meant.
     """
     compatible(evaluations)
     first = evaluations[0]
@@ -253,24 +190,10 @@ def chosen_measures(
     asked: "MeasureLike | Iterable[MeasureLike] | None",
     labels: Labels | None = None,
 ) -> tuple[Measure, ...]:
-    """Choose the measures to compare: the requested ones, or all with a direction except the companions of others.
+    """Choose the measures to compare: the requested ones, or all with a direction except the
+    companions of others.
 
     `labels` are declared for the comparison; by default each evaluation has its own.
-
-    Raises
-    ------
-    IncompatibleError
-        A measure was not evaluated for every run.
-    OptionError
-        A measure cannot be compared by differences of means, or says nothing under these labels.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {"q": {"x": 1, "y": 0}}
-    >>> one = ir.evaluate(qrels, {"q": ["x"]}, ["RR@5", "RR(judged_only=True)@5", "Unjudged@5", "NumRet"])
-    >>> [str(measure) for measure in chosen_measures([one], None)]
-    ['RR@5']
     """
     first = evaluations[0].measures
     for other in evaluations[1:]:
@@ -322,13 +245,8 @@ def _unreadable(measures: Sequence[Measure]) -> OptionError:
 
 
 def unfit(measure: Measure) -> str:
-    """Why differences of this measure's means say nothing about better and worse; empty where they do.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> unfit(ir.NumRel())
-    'more of it is neither better nor worse; expected a measure of quality such as nDCG@10'
+    """Why differences of this measure's means say nothing about better and worse; empty where they
+    do.
     """
     if measure.aggregate == "text":
         return "found a measure with text values, expected numbers"
@@ -340,29 +258,8 @@ def unfit(measure: Measure) -> str:
 
 
 def unjudged_counts(evaluation: Evaluation, cutoff: Cutoff | None, queries: Sequence[str]) -> "FloatArray | None":
-    """Documents without a judgment, and documents returned, down to the cutoff; a query that the run does not answer has none.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        By ``Judged`` and ``NumRet`` at this cutoff; else its coverage is taken where it is of the same ranks, each query with the share
-        of all.
-    cutoff : Cutoff or None
-        None for whole lists.
-    queries : sequence of str
-        Rows of the result.
-
-    Returns
-    -------
-    float64 array, shape (n_queries, 2), or None
-        None where the evaluation knows neither.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x", "y"]}, ir.with_companions("RR@10"))
-    >>> unjudged_counts(one, 10, ["p", "q"]).tolist()
-    [[0.0, 0.0], [1.0, 2.0]]
+    """Documents without a judgment, and documents returned, down to the cutoff; a query that the
+    run does not answer has none.
     """
     counts = (JudgedShare(cutoff=cutoff), NumRet(cutoff=cutoff))
     if all(one in evaluation.measures for one in counts):
@@ -374,17 +271,8 @@ def unjudged_counts(evaluation: Evaluation, cutoff: Cutoff | None, queries: Sequ
 
 
 def unjudged_share(counts: FloatArray) -> float:
-    """Of all documents returned the share without a judgment, in [0, 1]; 0 where nothing was returned.
-
-    Parameters
-    ----------
-    counts : float64 array, shape (n_queries, 2)
-        As `unjudged_counts` gives them.
-
-    Examples
-    --------
-    >>> unjudged_share(np.array([[1.0, 2.0], [0.0, 8.0]])), unjudged_share(np.zeros((3, 2)))
-    (0.1, 0.0)
+    """Of all documents returned the share without a judgment, in [0, 1]; 0 where nothing was
+    returned.
     """
     unjudged, returned = counts.sum(axis=0).tolist()
     return unjudged / returned if returned else 0.0
@@ -392,17 +280,8 @@ def unjudged_share(counts: FloatArray) -> float:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Judgedness:
-    """Of each measure compared: documents unjudged and returned, and values over judged documents alone; None where not measured.
-
-    `short` says of which measures the lists are no longer than the cutoff, `alike` to which of them
-    all judged documents are alike.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x", "y"]}, ir.with_companions("RR@2"))
-    >>> Judgedness.of(one, one.measures[:1], ["q"]).shares
-    (0.5,)
+    """Of each measure compared: documents unjudged and returned, and values over judged documents
+    alone; None where not measured.
     """
 
     counts: "tuple[FloatArray | None, ...]"
@@ -433,18 +312,8 @@ class Judgedness:
         return tuple(None if counts is None else unjudged_share(counts) for counts in self.counts)
 
     def beside(self, other: "Judgedness", column: int, kept: BoolArray, design: Design) -> tuple[float | None, float | None, float | None]:
-        """Unjudged shares of both sides, and the difference of judged documents, over some queries.
-
-        Parameters
-        ----------
-        other : Judgedness
-            Of run b.
-        column : int
-            Text of the measure.
-        kept : bool array, shape (n_queries,)
-            The queries compared.
-        design : Design
-            Of these queries: its weights count in the difference.
+        """Unjudged shares of both sides, and the difference of judged documents, over some
+        queries.
         """
         if kept.all():
             shares = [self.shares[column], other.shares[column]]
@@ -463,7 +332,9 @@ class Judgedness:
 
 
 def _too_short(evaluation: Evaluation, measure: Measure) -> bool:
-    """Return whether most lists end at the cutoff, so that condensed lists are only shorter; unknown without the lists."""
+    """Return whether most lists end at the cutoff, so that condensed lists are only shorter;
+    unknown without the lists.
+    """
     if evaluation.judged is None or not isinstance(measure.cutoff, int):
         return False
     lengths = evaluation.judged.lengths[evaluation.judged.lengths > 0]
@@ -475,15 +346,10 @@ def _column(evaluation: Evaluation, measure: Measure, queries: Sequence[str]) ->
 
 
 def seed_of(tables: Sequence[QueryTable]) -> int:
-    """A seed from the values of the first measure alone, whatever the order of the runs and the other measures.
+    """A seed from the values of the first measure alone, whatever the order of the runs and the
+    other measures.
 
     So one question has one answer: asking for more measures changes no p value of the first.
-
-    Examples
-    --------
-    >>> one, two = (QueryTable(np.array([[value]]), np.array([[True]])) for value in (0.25, 0.5))
-    >>> seed_of([one, two]) == seed_of([two, one])
-    True
     """
     columns = (np.where(one.counted[:, 0], one.values[:, 0] + 0.0, -1.0) for one in tables)
     digests = sorted(hashlib.sha256(column.astype("<f8").tobytes()).digest() for column in columns)
@@ -491,17 +357,8 @@ def seed_of(tables: Sequence[QueryTable]) -> int:
 
 
 def seed_from(rng: RandomLike, tables: Sequence[QueryTable]) -> int:
-    """The seed that was given, one drawn from the generator that was given, or `seed_of` the tables.
-
-    Raises
-    ------
-    OptionError
-        It is neither seed nor generator.
-
-    Examples
-    --------
-    >>> seed_from(7, [])
-    7
+    """The seed that was given, one drawn from the generator that was given, or `seed_of` the
+    tables.
     """
     if rng is None:
         return seed_of(tables)
@@ -512,20 +369,7 @@ def seed_from(rng: RandomLike, tables: Sequence[QueryTable]) -> int:
 def design_by_query(
     queries: Sequence[str], weights: Mapping[str, float] | None, clusters: Mapping[str, object] | None, test: str = "permutation"
 ) -> Design:
-    """The design of these queries, for a test.
-
-    Raises
-    ------
-    InputError
-        A query has no weight, or no cluster.
-    OptionError
-        The test takes neither.
-
-    Examples
-    --------
-    >>> design_by_query(["p", "q"], {"p": 3, "q": 1, "r": 5}, None).weights.tolist()
-    [1.5, 0.5]
-    """
+    """The design of these queries, for a test."""
 
     def of_each(name: str, given: Mapping[str, Any] | None) -> list[Any] | None:
         if given is None:
@@ -551,14 +395,8 @@ def design_by_query(
 
 
 def weights_cautions(design: Design, test: str = "permutation") -> tuple[str, ...]:
-    """Describe weights so unequal that a mean varies as much as one of few queries; none otherwise.
-
-    Standard errors, Student's t and detectable differences account for it; see `stats.design.student_mean`.
-
-    Examples
-    --------
-    >>> weights_cautions(Design.of(9, weights=[9, 1, 1, 1, 1, 1, 1, 1, 1]))[0].partition(";")[0]
-    'weights: 9 queries count as much as 3.2 of equal weight'
+    """Describe weights so unequal that a mean varies as much as one of few queries; none
+    otherwise.
     """
     worth = design.effective_units
     if worth >= min(_ENOUGH, design.n_units / 2):
@@ -572,13 +410,7 @@ def weights_cautions(design: Design, test: str = "permutation") -> tuple[str, ..
 
 
 def warn_of_weights(design: Design, test: str = "permutation") -> tuple[str, ...]:
-    """Warn of what `weights_cautions` describes, and return it.
-
-    Examples
-    --------
-    >>> warn_of_weights(Design.of(3, weights=[2, 1, 1]))
-    ()
-    """
+    """Warn of what `weights_cautions` describes, and return it."""
     cautions = weights_cautions(design, test)
     for caution in cautions:
         warn(caution)
@@ -586,14 +418,7 @@ def warn_of_weights(design: Design, test: str = "permutation") -> tuple[str, ...
 
 
 def restricted(design: Design, kept: BoolArray) -> Design:
-    """The design of some of its queries.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> restricted(Design.of(3), np.array([True, False, True])).n
-    2
-    """
+    """The design of some of its queries."""
     if kept.all():
         return design
     weights = None if design.weights is None else design.weights[kept]
@@ -602,13 +427,7 @@ def restricted(design: Design, kept: BoolArray) -> Design:
 
 
 def alike_columns(counted: BoolArray) -> list[tuple[BoolArray, IntArray]]:
-    """Group columns that count the same queries: what each group counts, and its columns.
-
-    Examples
-    --------
-    >>> [(kept.tolist(), columns.tolist()) for kept, columns in alike_columns(np.array([[True, False, True]]))]
-    [([True], [0, 2]), ([False], [1])]
-    """
+    """Group columns that count the same queries: what each group counts, and its columns."""
     alike: dict[bytes, list[int]] = {}  # np.unique would make a field of each query
     for column, kept in enumerate(counted.T):
         alike.setdefault(kept.tobytes(), []).append(column)

@@ -85,27 +85,7 @@ class Rankings:
 def rankings_by_names(
     found: "Overlapping | Iterable[Overlapping] | None", names: Sequence[str], queries: Sequence[str]
 ) -> dict[tuple[str, str], Rankings]:
-    """Index similarities by pair of run names, in both orders unless the measure is asymmetric.
-
-    Parameters
-    ----------
-    found : Overlapping or iterable of them, or None
-        Of some pairs.
-    names : sequence of str
-        Of the runs compared, as their evaluations have them.
-    queries : sequence of str
-        Those compared.
-
-    Raises
-    ------
-    OptionError
-        A name is not that of a run compared, or that of several.
-
-    Examples
-    --------
-    >>> rankings_by_names(None, ["a", "b"], ["q"])
-    {}
-    """
+    """Index similarities by pair of run names, in both orders unless the measure is asymmetric."""
     if found is None:
         return {}
     each = found if isinstance(found, Iterable) else [found]

@@ -12,26 +12,8 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 
 
 def shrinking(side: Places, own: BoolArray, gain: FloatArray, n_queries: int) -> "Callable[[float], FloatArray] | None":
-    """Ideal as judged over the ideal that a share of a run's own unjudged documents would raise, query by query.
-
-    With m of them at a share s, it lies on a straight line between ``floor(s m)`` and ``ceil(s m)`` documents more, all with the mean
-    gain of relevant documents at the ranks of the m.
-
-    Parameters
-    ----------
-    side : Places
-        Of the run.
-    own : bool array, shape (n_unjudged,)
-        Which of its unjudged documents the other run does not show.
-    gain : float64 array, shape (n_ranks + 1,)
-        Mean gain of relevant documents by rank.
-    n_queries : int
-        Queries compared.
-
-    Returns
-    -------
-    callable or None
-        Of a share it gives a float64 array of shape (n_queries,). None if no ideal moves.
+    """Ideal as judged over the ideal that a share of a run's own unjudged documents would raise,
+    query by query.
     """
     query = side.documents.query[own]
     if not side.linear or not query.size:
@@ -58,25 +40,20 @@ def shrinking(side: Places, own: BoolArray, gain: FloatArray, n_queries: int) ->
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Reach:
-    """Possible contribution of the unjudged documents of two runs to their difference, query by query, under one measure.
-
-    Attributes
-    ----------
-    a, b : Places
-        Of the runs.
-    n_queries : int
-        Queries compared.
-    sampled_negatives : float or None
-        Declared share of the documents that are not relevant with a label, where every relevant one has a label. None if not known.
+    """Possible contribution of the unjudged documents of two runs to their difference, query by
+    query, under one measure.
     """
 
+    # a, b: Of the runs
     a: Places
     b: Places
-    n_queries: int
+    n_queries: int  # Queries compared
     own_a: BoolArray
     own_b: BoolArray
     shared: tuple[IntArray, IntArray]
     gain: FloatArray
+    # Declared share of the documents that are not relevant with a label, where every relevant one
+    # has a label
     sampled_negatives: float | None = None
 
     @classmethod
@@ -106,7 +83,8 @@ class Reach:
         return side.weight[own] * self.gain[side.rank[own]]
 
     def moved(self, share_a: float, share_b: float, *, both: bool = False) -> FloatArray:
-        """Change of each query's difference if shares of the unjudged documents were relevant, shape (n_queries,).
+        """Change of each query's difference if shares of the unjudged documents were relevant,
+        shape (n_queries,).
 
         Those that both runs show count under `both` alone: one document has one grade.
         """
@@ -123,7 +101,9 @@ class Reach:
 
     @cached_property
     def _curves(self) -> "dict[tuple[int, bool], tuple[Callable[[float], FloatArray], FloatArray]]":
-        """Expected values of both runs, as their own and as all of their unjudged documents are relevant; and what they are as judged."""
+        """Expected values of both runs, as their own and as all of their unjudged documents are
+        relevant; and what they are as judged.
+        """
         found = {}
         for run, (side, own) in enumerate(((self.a, self.own_a), (self.b, self.own_b))):
             for both in (False, True):
@@ -134,7 +114,9 @@ class Reach:
 
     @cached_property
     def _added(self) -> tuple[FloatArray, FloatArray]:
-        """Contributions of the own documents of either run to each query if all of them were relevant."""
+        """Contributions of the own documents of either run to each query if all of them were
+        relevant.
+        """
         first, second = (
             np.bincount(side.document_rows[own], weights=self.worth(side, own), minlength=self.n_queries).astype(np.float64, copy=False)
             for side, own in ((self.a, self.own_a), (self.b, self.own_b))
@@ -150,7 +132,9 @@ class Reach:
 
     @cached_property
     def limits(self) -> tuple[Limits, Limits]:
-        """Shares at which the unjudged documents of either run are likely to be relevant; see `RunRates`."""
+        """Shares at which the unjudged documents of either run are likely to be relevant; see
+        `RunRates`.
+        """
         alone_a, alone_b = self.judged_alone
         a, b = self._rates(self.a, alone_a, self.own_a), self._rates(self.b, alone_b, self.own_b)
         shared = Gaps(self.shared[0].size, int(np.count_nonzero(~a.alone)))

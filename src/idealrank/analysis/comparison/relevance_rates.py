@@ -16,14 +16,18 @@ _ROOT = 0.25  # chosen by experiments/judgment_reach.py: the least root at which
 
 
 class RelevanceRate(NamedTuple):
-    """A share of relevant documents at some ranks, and the number of documents that it is as sure as; None of none."""
+    """A share of relevant documents at some ranks, and the number of documents that it is as sure
+    as; None of none.
+    """
 
     share: float | None
     n: float
 
     @classmethod
     def of(cls, judged: IntArray, relevant: IntArray, weights: FloatArray) -> "RelevanceRate":
-        """From judged documents and relevant ones at each rank, and its weight; ranks are joined until there are enough documents."""
+        """From judged documents and relevant ones at each rank, and its weight; ranks are joined
+        until there are enough documents.
+        """
         if not judged.any():
             return cls(None, 0.0)
         group = joined_ranks(judged)
@@ -58,13 +62,7 @@ class Gaps(NamedTuple):
         return self.missing / max(self.judged, 1)
 
     def exceeds(self, other: "Gaps") -> bool:
-        """Return whether judgments are missing more often than in others, by more than chance.
-
-        Examples
-        --------
-        >>> Gaps(30, 70).exceeds(Gaps(15, 85)), Gaps(16, 84).exceeds(Gaps(15, 85))
-        (True, False)
-        """
+        """Return whether judgments are missing more often than in others, by more than chance."""
         difference = _log_odds(self) - _log_odds(other)
         error = math.sqrt(sum(1 / (count + 0.5) for count in (*self, *other)))
         return difference > QUANTILE * error
@@ -101,37 +99,26 @@ class _Range(NamedTuple):
 class RunRates:
     """Judged documents of one run at the ranks of its unjudged ones, and the limits that follow.
 
-    Two rates bound the share of relevant documents among the unjudged ones: of all judged documents of the run at these ranks, and of
-    those that the other run does not show. The pool's depth or chance leaves documents unjudged that are at most as relevant as the
-    smaller rate says. Documents that no pool could hold, as they are new, are as relevant as all documents of the run. They leave gaps:
-    unjudged documents above a judged one, more often than in the documents that both runs show and than in the other run.
-
-    Attributes
-    ----------
-    side : Places
-        Documents of the run.
-    alone : bool array, shape (n_hits,)
-        Which of its judged documents the other run does not show.
-    own : bool array, shape (n_unjudged,)
-        Which of its unjudged documents the other run does not show.
-    at : bool array, shape (n_unjudged,)
-        Unjudged documents whose relevance is asked for: its own, or all if its own add nothing.
-    worth_by_rank : float64 array, shape (n_ranks + 1,)
-        What the documents asked for would add if all were relevant, by rank.
-    n_queries : int
-        Queries compared.
+    Two rates bound the share of relevant documents among the unjudged ones: of all judged documents
+    of the run at these ranks, and of those that the other run does not show.
     """
 
-    side: Places
-    alone: BoolArray
+    side: Places  # Documents of the run
+    alone: BoolArray  # shape (n_hits,): which of its judged documents the other run does not show
+    # shape (n_unjudged,): which of its unjudged documents the other run does not show
     own: BoolArray
+    # shape (n_unjudged,): unjudged documents whose relevance is asked for: its own, or all if its
+    # own add nothing
     at: BoolArray
+    # shape (n_ranks + 1,): what the documents asked for would add if all were relevant, by rank
     worth_by_rank: FloatArray
-    n_queries: int
+    n_queries: int  # Queries compared
 
     @cached_property
     def gaps(self) -> Gaps:
-        """Documents that this run alone shows above a deeper judged one of them: the depth of a pool leaves none of these unjudged."""
+        """Documents that this run alone shows above a deeper judged one of them: the depth of a
+        pool leaves none of these unjudged.
+        """
         rows, ranks = self.side.hit_row[self.alone], self.side.hit_rank[self.alone]
         deepest = np.zeros(self.n_queries, ranks.dtype)
         deepest[rows] = ranks  # hits come by rank, so that the last one counts
@@ -141,7 +128,8 @@ class RunRates:
     def limits(self, shared: Gaps, other: Gaps, sampled_negatives: float | None) -> Limits:
         """Limits of the share of relevant documents among the unjudged ones.
 
-        `shared` are gaps among documents that both runs show, `other` are gaps of the other run; see `Reach` for the last one.
+        `shared` are gaps among documents that both runs show, `other` are gaps of the other run;
+        see `Reach` for the last one.
         """
         if not self.at.any():
             return Limits(RelevanceRate(None, 0.0), RelevanceRate(None, 0.0), 0.0, 0.0)
@@ -163,21 +151,27 @@ class RunRates:
 
     @cached_property
     def _counts(self) -> IntArray:
-        """Judged documents by whether their query has an unjudged one asked for, relevance, being alone, and rank."""
+        """Judged documents by whether their query has an unjudged one asked for, relevance, being
+        alone, and rank.
+        """
         n_ranks = self.worth_by_rank.size
         concerned = np.bincount(self.side.document_rows[self.at], minlength=self.n_queries) > 0
         kind = 4 * concerned[self.side.hit_row] + 2 * (self.side.hit_worth > 0) + self.alone
         return np.bincount(self.side.hit_rank + n_ranks * kind, minlength=8 * n_ranks).reshape(2, 2, 2, n_ranks)
 
     def _pair(self, counts: IntArray) -> tuple[RelevanceRate, RelevanceRate]:
-        """Rates of all judged documents counted by relevance, being alone and rank, and of those that the other run does not show."""
+        """Rates of all judged documents counted by relevance, being alone and rank, and of those
+        that the other run does not show.
+        """
         every, alone = counts.sum(axis=1), counts[:, 1]
         return RelevanceRate.of(every.sum(axis=0), every[1], self.worth_by_rank), RelevanceRate.of(
             alone.sum(axis=0), alone[1], self.worth_by_rank
         )
 
     def _new_share(self, shared: Gaps, other: Gaps) -> float:
-        """Share of the unjudged documents, by what they would add, that may be new: gaps that neither shared nor other ones explain."""
+        """Share of the unjudged documents, by what they would add, that may be new: gaps that
+        neither shared nor other ones explain.
+        """
         more = self.gaps.odds
         for gaps in (shared, other):
             if gaps.known:
@@ -196,7 +190,8 @@ class RunRates:
         return np.bincount(self.side.rank[self.own], minlength=self.worth_by_rank.size)
 
     def _unexplained(self, alone: IntArray, sampled: float) -> float:
-        """Share of the unlabelled documents, by what they would add, beyond what a sample of those that are not relevant leaves.
+        """Share of the unlabelled documents, by what they would add, beyond what a sample of those
+        that are not relevant leaves.
 
         `alone` counts judged documents that the other run does not show, by relevance and rank.
         """
@@ -211,7 +206,9 @@ class RunRates:
 
 
 def _kept_odds(own: Gaps, shared: Gaps) -> float:
-    """Factor for the odds of the lower limit: a pool that misses a run's own documents may miss another kind of documents."""
+    """Factor for the odds of the lower limit: a pool that misses a run's own documents may miss
+    another kind of documents.
+    """
     if not own.missing:
         return 1.0
     return min(shared.odds / own.odds, 1.0) ** _ROOT if shared.known else 0.0

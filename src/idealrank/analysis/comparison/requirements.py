@@ -28,27 +28,8 @@ Judged: TypeAlias = Literal["same", "different", "unknown"]
 
 
 def require_same(evaluations: Sequence[Evaluation], judgments: JudgmentsOption = "same") -> None:
-    """Refuse evaluations by different judgments, unless they are intended; warn if this cannot be checked.
-
-    Parameters
-    ----------
-    evaluations : sequence of Evaluation
-        Two or more.
-    judgments : {"same", "different", "different scales"}
-        "different": judgments of two scales alone are refused, if the evaluations keep them. "different scales": nothing is refused.
-
-    Raises
-    ------
-    IncompatibleError
-        Their judgments differ.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one, other = (ir.evaluate({"q": {"x": grade}}, {"q": ["x"]}, "RR") for grade in (1, 2))
-    >>> require_same([one, other])
-    Traceback (most recent call last):
-    idealrank.errors.IncompatibleError: run and run: found other documents or grades for the same number of queries, 1; expected both ...
+    """Refuse evaluations by different judgments, unless they are intended; warn if this cannot be
+    checked.
     """
     chosen("judgments", judgments, ("same", "different", "different scales"))
     if judgments == "different":
@@ -68,15 +49,7 @@ def require_same(evaluations: Sequence[Evaluation], judgments: JudgmentsOption =
 
 
 def judged_by(evaluations: Sequence[Evaluation], judgments: JudgmentsOption = "same") -> Judged:
-    """Describe the judgments behind evaluations that may differ.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one, other = (ir.evaluate({"q": {"x": grade}}, {"q": ["x"]}, "RR") for grade in (1, 2))
-    >>> judged_by([one, one]), judged_by([one, other], "different")
-    ('same', 'different')
-    """
+    """Describe the judgments behind evaluations that may differ."""
     found = {one.provenance.judgments for one in evaluations}
     if len(found) == 1 and None not in found:
         return "same"
@@ -86,7 +59,9 @@ def judged_by(evaluations: Sequence[Evaluation], judgments: JudgmentsOption = "s
 
 
 def _refuse_scales(evaluations: Sequence[Evaluation]) -> None:
-    """Refuse judgments with different highest grades: a gain and a threshold mean something else on each scale."""
+    """Refuse judgments with different highest grades: a gain and a threshold mean something else on
+    each scale.
+    """
     kept = [(one, one.sources[0]) for one in evaluations if one.sources is not None]
     highest = [(one, float(table_columns(qrels.table)[2].max())) for one, qrels in kept if isinstance(qrels, Qrels) and qrels.n_judgments]
     for other, grade in highest[1:]:
@@ -101,7 +76,9 @@ def _refuse_scales(evaluations: Sequence[Evaluation]) -> None:
 
 
 def _unsure(evaluations: Sequence[Evaluation]) -> list[str]:
-    """Names of runs with judgments that cannot be compared with the first run's; visible differences are refused."""
+    """Names of runs with judgments that cannot be compared with the first run's; visible
+    differences are refused.
+    """
     first, *others = evaluations
     found = []
     for other in others:
@@ -123,7 +100,9 @@ def _refusal(first: Evaluation, other: Evaluation, found: str) -> IncompatibleEr
 
 
 def _seen(first: Evaluation, other: Evaluation) -> str:
-    """Describe how the judgments differ, as far as counts, queries and files show; empty if they do not."""
+    """Describe how the judgments differ, as far as counts, queries and files show; empty if they do
+    not.
+    """
     ours, theirs = first.coverage, other.coverage
     if ours.queries_in_qrels != theirs.queries_in_qrels:
         return f"judgments of {ours.queries_in_qrels:,} and of {theirs.queries_in_qrels:,} queries"
@@ -143,7 +122,9 @@ def _seen(first: Evaluation, other: Evaluation) -> str:
 
 
 def _same_files(first: Evaluation, other: Evaluation) -> bool | None:
-    """Return whether the files of judgments are equal, None if unknown; contents are read only if sizes leave the answer open."""
+    """Return whether the files of judgments are equal, None if unknown; contents are read only if
+    sizes leave the answer open.
+    """
     ours, theirs = _files(first), _files(other)
     if not ours or not theirs:
         return None
@@ -198,34 +179,8 @@ class WithWarnings:
 
 
 def mismatches(evaluations: Sequence[Evaluation], names: Sequence[str], measure: Measure) -> dict[str, str]:
-    """Refuse evaluations that say nothing about any run; name the runs that say nothing where others do.
-
-    Parameters
-    ----------
-    evaluations : sequence of Evaluation
-        Of all runs of one question.
-    names : sequence of str
-        Their names, each once.
-    measure : Measure
-        The primary one: judgments are refused if none has a grade that it counts.
-
-    Returns
-    -------
-    dict
-        See `WithWarnings`.
-
-    Raises
-    ------
-    InputError
-        No run has a judged document or answers a judged query, or no judged grade counts.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 0}}, {"q": ["x"]}, "RR")
-    >>> mismatches([one], ["run"], one.measures[0])  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    idealrank.errors.InputError: judgments: 1 of 1 queries have no grade above 0; ...; expected a grade that RR counts
+    """Refuse evaluations that say nothing about any run; name the runs that say nothing where
+    others do.
     """
     values = [one.values[one.scored[:, column], column] for one in evaluations for column in [one.measures.index(measure)]]
     resolved = measure.under(evaluations[0].convention)
@@ -235,14 +190,8 @@ def mismatches(evaluations: Sequence[Evaluation], names: Sequence[str], measure:
 def run_cautions(evaluations: Sequence[Evaluation], names: Sequence[str], measures: Sequence[Measure]) -> tuple[str, ...]:
     """Repeat the warnings of evaluations that limit a verdict: it outlives what was on stderr.
 
-    Mismatches are left out, which `mismatches` has. Grades are known where evaluations keep their judgments.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> run_cautions([one], ["run"], one.measures)
-    ()
+    Mismatches are left out, which `mismatches` has. Grades are known where evaluations keep their
+    judgments.
     """
     cautions: list[str] = []
     for name, one in zip(names, evaluations, strict=True):
@@ -256,14 +205,8 @@ def run_cautions(evaluations: Sequence[Evaluation], names: Sequence[str], measur
 
 
 def mismatches_of(coverages: Mapping[str, Coverage], measure: Measure, values: Sequence[FloatArray]) -> dict[str, str]:
-    """Decide `mismatches` from coverages by run, the measure with every option set, and its values over the queries that count.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> mismatches_of({"one": one.coverage}, one.measures[0], [one["RR"]])
-    {}
+    """Decide `mismatches` from coverages by run, the measure with every option set, and its values
+    over the queries that count.
     """
     found = {name: coverage.mismatch for name, coverage in coverages.items() if coverage.mismatch}
     if len(found) == len(coverages):
@@ -277,8 +220,8 @@ def mismatches_of(coverages: Mapping[str, Coverage], measure: Measure, values: S
 def _refuse_without_relevant(coverages: Sequence[Coverage], measure: Measure, values: Sequence[FloatArray]) -> None:
     """Refuse judgments without a grade that the measure counts.
 
-    A value other than that of a query without a relevant document shows that something counted: negative grades that are kept, or
-    grade 0 by a gain of one's own.
+    A value other than that of a query without a relevant document shows that something counted:
+    negative grades that are kept, or grade 0 by a gain of one's own.
     """
     if measure.needs or not measure.looks_at_grades or isinstance(measure, JudgedShare | Unjudged):
         return
@@ -301,17 +244,8 @@ def _refuse_without_relevant(coverages: Sequence[Coverage], measure: Measure, va
 
 
 def refuse_baselines(baselines: Sequence[Evaluation]) -> None:
-    """Refuse a baseline without a judged document: no run could be worse, so that every run would pass.
-
-    Raises
-    ------
-    InputError
-        A baseline answers no judged query, or has no judged document.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> refuse_baselines([ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")])
+    """Refuse a baseline without a judged document: no run could be worse, so that every run would
+    pass.
     """
     for one in baselines:
         cover = one.coverage
@@ -332,19 +266,7 @@ def refuse_baselines(baselines: Sequence[Evaluation]) -> None:
 
 
 def refuse_unscored(measure: Measure, names: tuple[str, str], counted: BoolArray) -> None:
-    """Refuse a measure by which no query is scored in both of two runs.
-
-    Raises
-    ------
-    InputError
-        There is none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from idealrank.measures.binary import AP
-    >>> refuse_unscored(AP(), ("a", "b"), np.array([True, False]))
-    """
+    """Refuse a measure by which no query is scored in both of two runs."""
     if not counted.any():
         raise InputError(
             f"{unscored(measure, names)}; leave the measure out, "
@@ -354,12 +276,5 @@ def refuse_unscored(measure: Measure, names: tuple[str, str], counted: BoolArray
 
 
 def unscored(measure: Measure, names: tuple[str, str]) -> str:
-    """Sentence about a measure by which no query is scored in both of two runs.
-
-    Examples
-    --------
-    >>> from idealrank.measures.binary import AP
-    >>> unscored(AP(), ("a", "b"))
-    'AP: no query is scored in both a and b'
-    """
+    """Sentence about a measure by which no query is scored in both of two runs."""
     return f"{measure}: no query is scored in both {names[0]} and {names[1]}"

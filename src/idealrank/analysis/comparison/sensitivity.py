@@ -36,31 +36,16 @@ _WITHIN = 1e-7  # error of that share
 
 @dataclass(frozen=True, kw_only=True)
 class Sensitivity:
-    """Difference if a share of the unlabelled documents that only the run ahead returns were relevant.
-
-    Attributes
-    ----------
-    share : float
-        That share, in (0, 1).
-    difference : float
-        The difference b - a.
-    turning_share : float or None
-        Share of the unlabelled documents that only the run behind returns which would then have to
-        be relevant for the difference to be 0; None if not even all of them would do.
-    turning_documents : int or None
-        Number of these documents.
-
-    Examples
-    --------
-    >>> row = Sensitivity(share=0.05, difference=0.2, turning_share=0.5, turning_documents=40)
-    >>> row.reversed().difference
-    -0.2
+    """Difference if a share of the unlabelled documents that only the run ahead returns were
+    relevant.
     """
 
-    share: float
-    difference: float
+    share: float  # That share, in (0, 1)
+    difference: float  # The difference b - a
+    # Share of the unlabelled documents that only the run behind returns which would then have to be
+    # relevant for the difference to be 0; None if not even all of them would do
     turning_share: float | None
-    turning_documents: int | None
+    turning_documents: int | None  # Number of these documents
 
     def reversed(self) -> "Sensitivity":
         """Return the sensitivity of the difference a - b."""
@@ -68,18 +53,8 @@ class Sensitivity:
 
 
 def sensitivity_of(reach: Reach, differences: FloatArray, kept: BoolArray, design: Design) -> tuple[Sensitivity, ...]:
-    """Return how a difference stands if unlabelled documents were relevant; empty without a difference.
-
-    Parameters
-    ----------
-    reach : Reach
-        Possible contribution of the unlabelled documents.
-    differences : float64 array, shape (n_queries,)
-        Values of b minus values of a.
-    kept : bool array, shape (n_queries,)
-        Queries that count in both.
-    design : Design
-        Design of the queries that count.
+    """Return how a difference stands if unlabelled documents were relevant; empty without a
+    difference.
     """
     mean = float(design.mean(differences[kept]))
     if mean == 0 or not math.isfinite(mean):
@@ -184,25 +159,15 @@ class _Factor:
     """Factor of the values of each query if m of a run's own unlabelled documents were relevant.
 
     It is the ideal as labelled over the ideal with these documents, or the same for the number of
-    relevant documents that a value is divided by. Of a query without a relevant document, it is the
-    ideal with one of them, by which `Reach` divides what is added.
-
-    Attributes
-    ----------
-    side : Places
-        The run.
-    n_own : int64 array, shape (n_queries of the run,)
-        Own unlabelled documents.
-    by_number : float64 array, shape (n_queries of the run, most + 1), or None
-        The factor for each m; None for so many documents that m may be taken to be its mean.
-    n_queries : int
-        Queries compared.
+    relevant documents that a value is divided by.
     """
 
-    side: Places
-    n_own: IntArray
+    side: Places  # The run
+    n_own: IntArray  # shape (n_queries of the run,): own unlabelled documents
+    # shape (n_queries of the run, most + 1): the factor for each m; None for so many documents that
+    # m may be taken to be its mean
     by_number: FloatArray | None
-    n_queries: int
+    n_queries: int  # Queries compared
 
     @classmethod
     def of(cls, side: Places, own: BoolArray, reach: Reach) -> "_Factor | None":
@@ -248,13 +213,7 @@ class _Factor:
 
 
 def binomial(n: IntArray, m: IntArray, share: float) -> FloatArray:
-    """Probability of m successes in n trials.
-
-    Examples
-    --------
-    >>> binomial(np.array([[2]]), np.array([0, 1, 2]), 0.5)
-    array([[0.25, 0.5 , 0.25]])
-    """
+    """Probability of m successes in n trials."""
     if share == 1:
         return np.asarray(n == m, np.float64)
     failures = np.maximum(n - m, 0)

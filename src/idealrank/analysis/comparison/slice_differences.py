@@ -273,22 +273,7 @@ def _table(values: Sequence[float | None]) -> QueryTable:
 
 
 class Membership(NamedTuple):
-    """Membership of queries in slices.
-
-    Parameters
-    ----------
-    queries : sequence of str
-        All that are compared.
-    within : dict of str to bool array, shape (n_queries,)
-        The queries of each slice, by its name.
-    unknown : int
-        Queries that have a category and are not compared.
-
-    Examples
-    --------
-    >>> Membership.of(["p", "q"], {"p": ["news", "short"], "r": "news"}).within["short"].tolist()
-    [True, False]
-    """
+    """Membership of queries in slices."""
 
     queries: Sequence[str]
     within: dict[str, BoolArray]
@@ -296,13 +281,7 @@ class Membership(NamedTuple):
 
     @classmethod
     def of(cls, queries: Sequence[str], categories: Categories) -> "Membership":
-        """From a label of each query, or several.
-
-        Raises
-        ------
-        InputError
-            No query is in a slice, or a category is neither text nor several.
-        """
+        """From a label of each query, or several."""
         found: dict[str, BoolArray] = {}
         categories = by_query(categories, "categories")
         for place, query in enumerate(queries):
@@ -318,7 +297,9 @@ class Membership(NamedTuple):
         return cls(queries, dict(sorted(found.items())), sum(query not in known for query in categories))
 
     def counts(self) -> dict[str, int]:
-        """Count queries in no slice, queries in several, and categories of queries that are not compared."""
+        """Count queries in no slice, queries in several, and categories of queries that are not
+        compared.
+        """
         return {"in_none": int((self.times == 0).sum()), "in_several": int((self.times > 1).sum()), "unknown": self.unknown}
 
     @property
@@ -338,38 +319,8 @@ def sliced(
     carries: Carries | None = None,
     tell: Callable[[int, int], None] | None = None,
 ) -> list[list[Slices]]:
-    """The slices of every pair of runs and every measure; slices of the first measure are one family, all others another.
-
-    Parameters
-    ----------
-    pairs : sequence of (QueryTable, QueryTable)
-        Values of a and b.
-    directions : sequence of int
-        Of the measures, the columns of the tables.
-    membership : Membership
-        Of the queries, the rows of the tables.
-    design : Design
-        Of the same.
-    plan : Plan
-        The test; margins do not count here.
-    correction : {"auto", "holm"}
-        See `families.corrected`.
-    carries : callable, optional
-        Asked of each slice that would be better or worse; where the answer is no, too few judgments.
-    tell : callable, optional
-        Called with families done and their number.
-
-    Returns
-    -------
-    list of list of Slices
-        A row a pair, an entry a measure.
-
-    Examples
-    --------
-    >>> one, two = (_table([value] * 6) for value in (0.25, 0.5))
-    >>> membership = Membership.of(list("abcdef"), dict.fromkeys("abcdef", "short"))
-    >>> sliced([(one, two)], [1], membership, Design.of(6), Plan())[0][0]["short"].p
-    0.03125
+    """The slices of every pair of runs and every measure; slices of the first measure are one
+    family, all others another.
     """
     case = _Case(membership, design, replace(plan, margin=None), correction)
     found: list[dict[int, Slices]] = [{} for _ in pairs]

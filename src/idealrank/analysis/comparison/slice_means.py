@@ -92,20 +92,6 @@ def slice_means(
     """Compute the means of one evaluation on each slice of its queries, with Student intervals.
 
     Weights and clusters are as for `intervals`; measures that are not averaged have none.
-
-    Raises
-    ------
-    InputError
-        No evaluated query is in a slice, or a query has no weight or cluster.
-    OptionError
-        The level is not between 0 and 1.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run = ir.evaluate({q: {"x": 1} for q in "abc"}, {"a": ["x"], "b": ["y", "x"], "c": ["x"]}, "RR")
-    >>> slice_means(run, {"a": "short", "b": "short"})["short"]["RR"].n
-    2
     """
     queries = list(evaluation.queries)
     membership = Membership.of(queries, categories)

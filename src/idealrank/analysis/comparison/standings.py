@@ -94,26 +94,7 @@ def groups_of(
     direction: int,
     verdicts: Iterable[tuple[str, str, str]] = (),
 ) -> Groups:
-    """Groups from the pairs that differ.
-
-    Parameters
-    ----------
-    measure : str
-        Text of the measure.
-    means : mapping of str to float
-        Of each run.
-    differing : iterable of pairs of str
-        Runs that differ significantly.
-    direction : int
-        1 where higher means are better, -1 where lower ones are.
-    verdicts : iterable of (str, str, str)
-        Two runs, and what was found of the second: only better and worse count.
-
-    Examples
-    --------
-    >>> groups_of("AP", {"x": 0.1, "y": 0.3, "z": 0.2}, [("x", "y")], 1).letters
-    {'y': 'a', 'z': 'ab', 'x': 'b'}
-    """
+    """Groups from the pairs that differ."""
     from idealrank.stats.compact_letters import letters  # noqa: PLC0415  (two runs have no letters)
 
     names = list(means)
@@ -185,15 +166,7 @@ def intervals(
 
 
 def intervals_under(design: Design, evaluation: Evaluation, level: float) -> dict[str, RunMean]:
-    """`intervals` under a design of the evaluation's queries.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"p": ["x"], "q": ["y", "x"]}, "RR")
-    >>> intervals_under(Design.of(2, weights=[3, 1]), one, 0.95)["RR"].mean
-    0.875
-    """
+    """`intervals` under a design of the evaluation's queries."""
     averaged = [measure for measure in evaluation.measures if measure.aggregate == "mean"]
     table, means = QueryTable.of(evaluation, averaged, list(evaluation.queries)), evaluation.mean()
     found = {}

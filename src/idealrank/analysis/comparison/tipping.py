@@ -30,68 +30,44 @@ _STEPS = 20  # shares between 0 and 1 at which a measure that is no sum is worke
 
 @dataclass(frozen=True, kw_only=True)
 class Tipping:
-    """Share of unjudged documents that would have to be relevant for a difference to go or to turn; see `tipping_point`.
+    """Share of unjudged documents that would have to be relevant for a difference to go or to turn;
+    see `tipping_point`.
 
-    A document that one run alone shows within the cutoff is *its own*. A share of a run's own unjudged documents is relevant with
-    the mean gain that relevant judged documents have at their ranks.
-
-    Attributes
-    ----------
-    side : {"a", "b"} or None
-        The run that is behind: its unjudged documents would have to be relevant. None without a difference.
-    significance, sign : float or None
-        Share of that run's own unjudged documents, with the other run's not relevant, from which on the difference is not
-        significant any more, and turns its sign. In [0, 1]; 0 if the paired t test finds no difference as judged; None if not even
-        all of them would do.
-    significance_both, sign_both : float or None
-        The same where one share of all unjudged documents is relevant, those that both runs show included.
-    significance_moved, sign_moved : float or None
-        As `significance` and `sign`, but the relevant documents raise the ideal of their query, too. None also where no ideal moves: of
-        nDCG with a cutoff alone it does.
-    unjudged_a, unjudged_b, unjudged_both : int
-        Unjudged documents within the cutoff: own ones of a and of b, and those that both show.
-    rate_judged, rate_exclusive : float or None
-        To hold the shares against: share of relevant documents among the judged ones of that run at those ranks, and among documents of
-        them that the other run does not show. Ranks count by what an unjudged document there would add. None without such documents.
-    n_judged, n_exclusive : int
-        Judged documents behind these rates.
-    likely : float
-        Share up to which that run's unjudged documents are taken to be relevant: the smaller of the upper 90 % limits of both rates; for
-        new documents, which no pool could contain, the larger one. See `RunRates`.
-    likely_ahead : float
-        Share for the other run: the lower 90 % limit of its own exclusive rate, less where its documents lack judgments that documents of
-        both runs have; 0 of fewer than 20 documents.
-    likely_both : float
-        The higher of both runs' upper limits.
-    reaches : bool
-        Whether the difference stays significant, with its sign, where that run's own unjudged documents are relevant at `likely` and
-        documents of the other at `likely_ahead`, and where all are at `likely_both`.
-    test : str
-        Of significance: ``paired t``, whatever test the comparison uses.
-    labels_needed : int or None
-        Estimated number of labels after which the judgments decide; see `labels_needed`. None where they do, and where it was not
-        asked for: only of the primary measure of a comparison, and of the checks that decide a gate.
+    A document that one run alone shows within the cutoff is *its own*.
     """
 
+    # The run that is behind: its unjudged documents would have to be relevant
     side: Literal["a", "b"] | None
+    # significance, sign: Share of that run's own unjudged documents, with the other run's not
+    # relevant, from which on the difference is not significant any more, and turns its sign
     significance: float | None
     sign: float | None
+    # significance_both, sign_both: The same where one share of all unjudged documents is relevant,
+    # those that both runs show included
     significance_both: float | None
     sign_both: float | None
+    # unjudged_a, unjudged_b, unjudged_both: Unjudged documents within the cutoff: own ones of a and
+    # of b, and those that both show
     unjudged_a: int
     unjudged_b: int
     unjudged_both: int
     rate_judged: float | None
     rate_exclusive: float | None
+    # n_judged, n_exclusive: Judged documents behind these rates
     n_judged: int
     n_exclusive: int
     likely: float
+    # Share for the other run: the lower 90 % limit of its own exclusive rate, less where its
+    # documents lack judgments that documents of both runs have; 0 of fewer than 20 documents
     likely_ahead: float
-    likely_both: float
+    likely_both: float  # The higher of both runs' upper limits
     reaches: bool
+    # significance_moved, sign_moved: As `significance` and `sign`, but the relevant documents raise
+    # the ideal of their query, too
     significance_moved: float | None = None
     sign_moved: float | None = None
-    test: str = TEST
+    test: str = TEST  # Of significance: ``paired t``, whatever test the comparison uses
+    # Estimated number of labels after which the judgments decide; see `labels_needed`
     labels_needed: int | None = None
 
     @property
@@ -114,9 +90,8 @@ class Tipping:
 class Question(NamedTuple):
     """Test, level and margin of a difference.
 
-    `null` is the difference that would not count, as in a one-sided test with a tolerance; `critical` the t statistic beyond which a
-    difference from it is significant. With a `margin` the verdict is that the runs are equivalent, at the one-sided critical value.
-    `observed` is the t statistic with the p value of the comparison's own test: see `_stays_significant`.
+    `null` is the difference that would not count, as in a one-sided test with a tolerance;
+    `critical` the t statistic beyond which a difference from it is significant.
     """
 
     critical: float
@@ -126,36 +101,12 @@ class Question(NamedTuple):
 
 
 def critical_t(alpha: float, df: float, sides: int) -> float:
-    """The t statistic beyond which a difference is significant.
-
-    Examples
-    --------
-    >>> round(critical_t(0.05, 49, 2), 3)
-    2.01
-    """
+    """The t statistic beyond which a difference is significant."""
     return float(stdtrit(df, 1 - alpha / sides)) if df > 0 else math.inf
 
 
 def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design: Design, question: Question) -> Tipping:
-    """Where a difference tips, and whether the judgments carry it.
-
-    It stands if it stays significant in two cases: the unjudged documents of the run that is behind are relevant at their upper limit
-    and documents of the other run at their lower one; second, both at the higher of the two upper limits. `RunRates` has the limits. The
-    simulation in ``experiments/judgment_reach.py`` chose the rule.
-
-    Parameters
-    ----------
-    reach : Reach
-        What unjudged documents could add.
-    differences : float64 array, shape (n_queries,)
-        Values of b minus values of a.
-    kept : bool array, shape (n_queries,)
-        Queries that count in both.
-    design : Design
-        Of the queries that count.
-    question : Question
-        When a difference is significant.
-    """
+    """Where a difference tips, and whether the judgments carry it."""
     path = partial(_Path.of, differences[kept], design=design, question=question)
     side = _behind(differences[kept], design, question)
     of_a, of_b = reach.limits
@@ -195,7 +146,8 @@ def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design
 
 
 def judgments_reach(reach: Reach, differences: FloatArray, kept: BoolArray, design: Design, question: Question) -> bool:
-    """Return whether the judgments carry a difference: `Tipping.reaches` alone, for a part of the work of `tipping_point`.
+    """Return whether the judgments carry a difference: `Tipping.reaches` alone, for a part of the
+    work of `tipping_point`.
 
     The parameters are as for `tipping_point`.
     """
@@ -234,7 +186,9 @@ def _outer(reach: Reach, side: Literal["a", "b"] | None, differences: FloatArray
 
 
 def _stays_significant(extremes: Sequence[FloatArray], differences: FloatArray, design: Design, question: Question) -> bool:
-    """Return whether a difference stays significant, with its sign, for every extreme position of the unjudged documents."""
+    """Return whether a difference stays significant, with its sign, for every extreme position of
+    the unjudged documents.
+    """
     start = differences - question.null
     sign = np.sign(float(design.mean(start)))
     moved = [one for one in extremes if one.any()]
@@ -267,7 +221,9 @@ def _stays_within(extremes: Sequence[FloatArray], differences: FloatArray, desig
 
 
 class _Path(NamedTuple):
-    """Shares at which the difference is not significant any more, and has another sign, as a share grows from 0 to 1."""
+    """Shares at which the difference is not significant any more, and has another sign, as a share
+    grows from 0 to 1.
+    """
 
     significance: float | None
     sign: float | None
@@ -276,7 +232,9 @@ class _Path(NamedTuple):
     def of(
         cls, differences: FloatArray, moved: Callable[[float], FloatArray], *, design: Design, question: Question, linear: bool, moves: bool
     ) -> "_Path":
-        """`linear`: in the share; `moves`: there is a document to be relevant, else it is looked at once."""
+        """`linear`: in the share; `moves`: there is a document to be relevant, else it is looked at
+        once.
+        """
         start = differences - question.null
         if linear:
             whole = moved(1.0)
@@ -323,21 +281,7 @@ def _first_fall(shares: FloatArray, margin: FloatArray) -> float | None:
 
 
 class Tippings:
-    """Reach of the judgments for pairs of runs; what is known of a run is worked out once.
-
-    Parameters
-    ----------
-    evaluations : sequence of Evaluation
-        Of the runs.
-    measures : sequence of Measure
-        What is compared, the primary measure first.
-    queries : sequence of str
-        Those compared.
-    every_measure : bool
-        False looks at the primary measure alone.
-    sampled_negatives : float or None
-        As for `Reach`.
-    """
+    """Reach of the judgments for pairs of runs; what is known of a run is worked out once."""
 
     def __init__(
         self,
@@ -356,7 +300,8 @@ class Tippings:
         self._matching = Lock()  # measures come on several threads
 
     def reach(self, pair: tuple[int, int], column: int, *, within: BoolArray | None = None) -> Reach | str:
-        """Return what the unjudged documents of a pair could add by a measure, or why it is unknown.
+        """Return what the unjudged documents of a pair could add by a measure, or why it is
+        unknown.
 
         `within` is a slice of the queries: documents of other queries tell nothing of its own.
         """
@@ -369,7 +314,9 @@ class Tippings:
         return Reach.of(first, second, len(self._queries), self.match(pair), sampled_negatives=self._sampled_negatives)
 
     def bounds(self, pair: tuple[int, int], column: int, kept: BoolArray, design: Design) -> GradeBounds | None:
-        """Bounds of the difference of one pair by the primary measure; None if there are none, or many runs are compared."""
+        """Bounds of the difference of one pair by the primary measure; None if there are none, or
+        many runs are compared.
+        """
         if column or not self._every:
             return None
         a, b = (self._evaluations[run] for run in pair)
@@ -399,7 +346,8 @@ class Tippings:
         return 0 if judged is None or judged.unjudged is None else judged.unjudged.query.size
 
     def reach_alone(self, pair: tuple[int, int], column: int) -> Reach | str:
-        """Return `reach` for a measure that is asked for alone: only documents within its cutoff are matched.
+        """Return `reach` for a measure that is asked for alone: only documents within its cutoff
+        are matched.
 
         It takes a fraction of the memory of `match`, whose result all measures share.
         """

@@ -18,45 +18,29 @@ from idealrank.measures.terms import Quotient, RelevantGroups, Terms
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """A value taken apart.
+    """A value taken apart."""
 
-    Attributes
-    ----------
-    listed : QueryList
-        The list in the order that counts (ties in their best or worst order, where the convention says so).
-    gains : float64 array, shape (n,)
-        What each document is worth; 1 and 0 for binary measures.
-    weights : float64 array, shape (n,), or None
-        Weight of each place; None where a document's contribution depends on the others (AP and RR).
-    contributions : float64 array, shape (n,)
-        What each document adds.
-    n_relevant : int
-        Judged documents worth something.
-    limit : int
-        Ranks that count; a huge number where all do.
-    is_defined : bool
-        Whether the query has what the measure divides by.
-    dcg, ideal_dcg : float or None
-        Of NDCG and DCG.
-    swap : callable
-        Finds the best swap of two documents.
-    """
-
+    # The list in the order that counts (ties in their best or worst order, where the convention
+    # says so)
     listed: QueryList
-    gains: FloatArray
+    gains: FloatArray  # shape (n,): what each document is worth; 1 and 0 for binary measures
+    # shape (n,): weight of each place; None where a contribution depends on the others, as in AP
     weights: FloatArray | None
-    contributions: FloatArray
-    n_relevant: int
-    limit: int
-    is_defined: bool
-    swap: Callable[[], Pair | None]
+    contributions: FloatArray  # shape (n,): what each document adds
+    n_relevant: int  # Judged documents worth something
+    limit: int  # Ranks that count; a huge number where all do
+    is_defined: bool  # Whether the query has what the measure divides by
+    swap: Callable[[], Pair | None]  # Finds the best swap of two documents
+    # dcg, ideal_dcg: Of NDCG and DCG
     dcg: float | None = None
     ideal_dcg: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ideal:
-    """The ideal list: document ids, grades as judged, gains, weights and shares of the ideal DCG, by rank."""
+    """The ideal list: document ids, grades as judged, gains, weights and shares of the ideal DCG,
+    by rank.
+    """
 
     documents: list[str]
     rank: IntArray
@@ -67,30 +51,14 @@ class Ideal:
 
 
 def value_of(measure: Measure, judged: Judged) -> float | None:
-    """The value of one query; None where it does not count.
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.align import align
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> from idealrank.measures.binary import RR
-    >>> value_of(RR(), align(Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), Alignment()))
-    0.5
-    """
+    """The value of one query; None where it does not count."""
     result = measure.compute(judged)
     return float(result.values[0]) if result.scored is None or result.scored[0] else None
 
 
 def unexplained(measure: Measure) -> OptionError:
-    """The error for a measure whose value is no sum over documents, or whose sum is not known here.
-
-    Examples
-    --------
-    >>> from idealrank.measures.counts import NumQ
-    >>> str(unexplained(NumQ())).partition(", ")[0]
-    'NumQ: found a measure without contributions of single documents'
+    """The error for a measure whose value is no sum over documents, or whose sum is not known
+    here.
     """
     return OptionError(
         f"{shown(measure)}: found a measure without contributions of single documents, expected nDCG, DCG, AP, RR, P or R",
@@ -101,30 +69,7 @@ def unexplained(measure: Measure) -> OptionError:
 
 
 def account_of(measure: Measure, listed: QueryList) -> Account:
-    """Take a value apart.
-
-    Parameters
-    ----------
-    measure : Measure
-        With every option set.
-    listed : QueryList
-        Tie groups of one list.
-
-    Raises
-    ------
-    OptionError
-        The measure has no such parts.
-
-    Examples
-    --------
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> from idealrank.analysis.explanation.query_list import list_query
-    >>> from idealrank.measures.binary import P
-    >>> account_of(P(cutoff=2), list_query(Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), "q", Alignment())).contributions
-    array([0. , 0.5])
-    """
+    """Take a value apart."""
     worth = measure.worth(listed.graded.grades[listed.is_kept])
     if worth is None:
         raise unexplained(measure)
@@ -153,17 +98,8 @@ def account_of(measure: Measure, listed: QueryList) -> Account:
 
 
 def contributions_of_hits(measure: Measure, judged: Judged) -> FloatArray | None:
-    """Contribution of each judged document of every list, as `account_of` has it; None if the measure does not state it by itself.
-
-    Examples
-    --------
-    >>> from idealrank.data.align import align
-    >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> from idealrank.measures.binary import P
-    >>> contributions_of_hits(P(cutoff=2, rel=1), align(Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), Alignment()))
-    array([0.5])
+    """Contribution of each judged document of every list, as `account_of` has it; None if the
+    measure does not state it by itself.
     """
     hits = judged.hits
     gains = measure.worth(hits.grade)
@@ -172,7 +108,9 @@ def contributions_of_hits(measure: Measure, judged: Judged) -> FloatArray | None
 
 
 def _shares(measure: Measure, terms: Terms, whole: Quotient | None, gains: FloatArray, query: IntArray) -> FloatArray:
-    """Compute what each document adds to the value of its query; 0 if the query lacks the denominator of the measure."""
+    """Compute what each document adds to the value of its query; 0 if the query lacks the
+    denominator of the measure.
+    """
     added = _term_of(measure)(gains, terms.weights)
     defined, divisor = (terms.defined, terms.ideal) if whole is None else (whole.defined, whole.ideal)
     counts = np.ones(query.size, bool) if defined is None else defined[query]
@@ -180,7 +118,9 @@ def _shares(measure: Measure, terms: Terms, whole: Quotient | None, gains: Float
 
 
 def _by_row(listed: QueryList, worth: FloatArray) -> FloatArray:
-    """Gains by row of the qrels; 0 for documents taken out, whose grades a table of gains need not know."""
+    """Gains by row of the qrels; 0 for documents taken out, whose grades a table of gains need not
+    know.
+    """
     gains = np.zeros(listed.qrels.n_judgments)
     gains[listed.is_kept] = worth
     return gains
@@ -224,19 +164,8 @@ def _ranked_account(measure: Measure, listed: QueryList, gains: FloatArray, n_re
 
 
 def ideal_of(measure: Measure, listed: QueryList) -> Ideal | None:
-    """The ideal list of a query, as far as it counts; documents of equal gain in the order of the judgments. None if there is none.
-
-    Examples
-    --------
-    >>> from idealrank.conventions import Convention
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> from idealrank.analysis.explanation.query_list import list_query
-    >>> from idealrank.measures.dcg import NDCG
-    >>> convention = Convention.of("standard")
-    >>> listed = list_query(Qrels({"q": {"a": 1, "b": 3}}), Run({"q": ["x"]}), "q", convention.alignment)
-    >>> ideal_of(NDCG().under(convention), listed).documents
-    ['b', 'a']
+    """The ideal list of a query, as far as it counts; documents of equal gain in the order of the
+    judgments. None if there is none.
     """
     worth = measure.worth(listed.graded.grades[listed.is_kept])
     if worth is None:

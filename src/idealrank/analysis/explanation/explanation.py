@@ -17,36 +17,18 @@ from idealrank.measures.parse import MeasureLike, parse_run_measure
 
 @dataclass(frozen=True, kw_only=True)
 class RankedDocument:
-    """One document of the list.
+    """One document of the list."""
 
-    Attributes
-    ----------
-    rank : int
-        Its place, from 1, in the order of the convention.
-    document : str
-        Query id.
-    score : float
-        What the system gave.
-    grade : float or None
-        As judged; None if unjudged.
-    tie : (int, int) or None
-        First and last rank of the documents with this score, where there are several.
-    gain : float
-        What the grade is worth; for P, R, AP and RR 1 if relevant, else 0.
-    discount : float or None
-        Weight of the rank, 0 beyond the cutoff; its mean over the tie group where ties are averaged. None for AP and RR.
-    contribution : float
-        What the document adds to the value.
-    """
-
-    rank: int
-    document: str
-    score: float
-    grade: float | None
+    rank: int  # Its place, from 1, in the order of the convention
+    document: str  # Query id
+    score: float  # What the system gave
+    grade: float | None  # As judged; None if unjudged
+    # First and last rank of the documents with this score, where there are several
     tie: tuple[int, int] | None
-    gain: float
+    gain: float  # What the grade is worth; for P, R, AP and RR 1 if relevant, else 0
+    # Weight of the rank, 0 beyond the cutoff; its mean over the tie group where ties are averaged
     discount: float | None
-    contribution: float
+    contribution: float  # What the document adds to the value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,54 +45,28 @@ class IdealDocument:
 
 @dataclass(frozen=True, kw_only=True)
 class Swap:
-    """Two returned documents whose swap would raise the value most.
+    """Two returned documents whose swap would raise the value most."""
 
-    Attributes
-    ----------
-    upper_rank, lower_rank : int
-        Their ranks.
-    upper, lower : str
-        Their ids; `lower` would move up.
-    value : float
-        The value after it.
-    gain : float
-        How much that is more.
-    """
-
+    # upper_rank, lower_rank: Their ranks
     upper_rank: int
     lower_rank: int
+    # upper, lower: Their ids; `lower` would move up
     upper: str
     lower: str
-    value: float
-    gain: float
+    value: float  # The value after it
+    gain: float  # How much that is more
 
 
 @dataclass(frozen=True, kw_only=True)
 class Missing:
-    """The judged document that was not returned and would raise the value most at the cutoff.
+    """The judged document that was not returned and would raise the value most at the cutoff."""
 
-    Attributes
-    ----------
-    document : str
-        Query id.
-    grade : float
-        As judged.
-    rank : int
-        Where it would stand: at the cutoff, or below the list where that is shorter.
-    instead_of : str or None
-        The document that stands there now.
-    value : float
-        The value after it.
-    gain : float
-        How much that is more.
-    """
-
-    document: str
-    grade: float
-    rank: int
-    instead_of: str | None
-    value: float
-    gain: float
+    document: str  # Query id
+    grade: float  # As judged
+    rank: int  # Where it would stand: at the cutoff, or below the list where that is shorter
+    instead_of: str | None  # The document that stands there now
+    value: float  # The value after it
+    gain: float  # How much that is more
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,36 +154,7 @@ _NESTED = ("convention", "rows", "ideal", "best_swap", "best_missing")
 def explain(
     qrels: Qrels, run: Run, query_id: str, measure: MeasureLike = "nDCG@10", convention: "Convention | str" = "standard"
 ) -> Explanation:
-    """Take the value of one query apart.
-
-    Parameters
-    ----------
-    qrels, run : Qrels, Run
-        What was judged and what was returned.
-    query_id : str
-        The query.
-    measure : Measure or str
-        nDCG, DCG, AP, RR, P or R.
-    convention : Convention or str
-        Convention of alignment and measure.
-
-    Returns
-    -------
-    Explanation
-        Its contributions and `adjustment` sum to the value `evaluate` gives for this query.
-
-    Raises
-    ------
-    InputError
-        Neither the judgments nor the run have the query.
-    OptionError
-        The measure cannot be explained.
-
-    Examples
-    --------
-    >>> explain(Qrels({"q": {"a": 1, "b": 1}}), Run({"q": ["x", "a", "b"]}), "q", "AP").value
-    0.5833333333333333
-    """
+    """Take the value of one query apart."""
     asked, convention = parse_run_measure(measure), Convention.of(convention)
     if not asked.is_explained:
         raise unexplained(asked)

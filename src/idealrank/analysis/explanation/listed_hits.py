@@ -16,7 +16,9 @@ from idealrank.measures.measure import Measure
 
 
 class HitsOfQuery(NamedTuple):
-    """Length of one list, its first documents, and its judged ones by rank: rank, row of the qrels, grade as given, contribution."""
+    """Length of one list, its first documents, and its judged ones by rank: rank, row of the qrels,
+    grade as given, contribution.
+    """
 
     length: int
     documents: list[str]
@@ -26,30 +28,13 @@ class HitsOfQuery(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ListedHits:
-    """Judged documents of every list, in the order of the lists.
+    """Judged documents of every list, in the order of the lists."""
 
-    Attributes
-    ----------
-    judged : Judged
-        Alignment of the run, with the hits of whole lists.
-    qrels, top : Qrels, Top
-        The judgments, and the first documents of the lists.
-    added : float64 array, shape (n_hits,), or None
-        Contribution of each judged document; None if the measure states none.
-
-    Examples
-    --------
-    >>> from idealrank.data.align import align
-    >>> from idealrank.data.run import Run
-    >>> from idealrank.measures.binary import P
-    >>> judged = align(Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), Alignment(), top_depth=2)
-    >>> list_hits(judged, P(cutoff=2, rel=1), Alignment()).of("q")
-    HitsOfQuery(length=2, documents=['x', 'a'], tied=[False, False], columns=([2], [0], [1.0], [0.5]))
-    """
-
-    judged: Judged
+    judged: Judged  # Alignment of the run, with the hits of whole lists
+    # qrels, top: The judgments, and the first documents of the lists
     qrels: Qrels
     top: Top
+    # shape (n_hits,): contribution of each judged document; None if the measure states none
     added: FloatArray | None
 
     @property
@@ -66,7 +51,9 @@ class ListedHits:
         return np.searchsorted(self.judged.hits.query, np.arange(self.judged.n_queries + 1))
 
     def of(self, query: str, depth: int | None = None) -> HitsOfQuery | None:
-        """The list of one query, with its first documents down to a rank; None where the run does not answer it."""
+        """The list of one query, with its first documents down to a rank; None where the run does
+        not answer it.
+        """
         code, top = self._code.get(query), self.top.of(query, depth)
         if code is None or top is None:
             return None
@@ -78,32 +65,7 @@ class ListedHits:
 
 
 def list_hits(judged: Judged, measure: Measure, alignment: Alignment) -> ListedHits | None:
-    """Find what each judged document of every list adds to a measure.
-
-    Parameters
-    ----------
-    judged : Judged
-        A run aligned with the hits of whole lists and with its first documents.
-    measure : Measure
-        With every option set.
-    alignment : Alignment
-        The policies of the lists: as in the alignment, but unjudged documents are out if the measure takes them out.
-
-    Returns
-    -------
-    ListedHits or None
-        None if a contribution depends on the other documents of its list, or the policies take documents out of lists or move tied
-        documents: then `list_query` and `account_of` tell of one list.
-
-    Examples
-    --------
-    >>> from idealrank.data.align import align
-    >>> from idealrank.data.run import Run
-    >>> from idealrank.measures.binary import RR
-    >>> judged = align(Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), Alignment(), top_depth=2)
-    >>> list_hits(judged, RR(rel=1), Alignment()) is None
-    True
-    """
+    """Find what each judged document of every list adds to a measure."""
     qrels, top = judged.qrels, judged.top
     if qrels is None or top is None or not top.is_whole or judged.depth:
         return None

@@ -21,48 +21,23 @@ from idealrank.errors import InputError, near_ids
 
 @dataclass(frozen=True, kw_only=True)
 class QueryList:
-    """A list in its order, and the judgments of its query.
+    """A list in its order, and the judgments of its query."""
 
-    Attributes
-    ----------
-    query_id, run_name : str
-        Whose list it is.
-    qrels : Qrels
-        Of this query alone.
-    graded : Graded
-        Its grades after the policies of the alignment, by row of `qrels`.
-    judged : Judged
-        What measures see of it.
-    documents : list of str
-        From the top, after the policies for duplicates, removed and unjudged documents.
-    scores : float64 array, shape (n,)
-        The system's.
-    first, last : int64 array, shape (n,)
-        First and last rank of the tie group of each document.
-    row : int64 array, shape (n,)
-        Row of `qrels`; -1 where a document has no judgment.
-    is_answered : bool
-        Whether the run has the query.
-
-    Examples
-    --------
-    >>> listed = list_query(Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), "q", Alignment())
-    >>> listed.documents, listed.row
-    (['x', 'a'], array([-1,  0]))
-    """
-
+    # query_id, run_name: Whose list it is
     query_id: str
     run_name: str
     alignment: Alignment
-    qrels: Qrels
-    graded: Graded
-    judged: Judged
+    qrels: Qrels  # Of this query alone
+    graded: Graded  # Its grades after the policies of the alignment, by row of `qrels`
+    judged: Judged  # What measures see of it
+    # From the top, after the policies for duplicates, removed and unjudged documents
     documents: list[str]
-    scores: FloatArray
+    scores: FloatArray  # shape (n,): the system's
+    # first, last: shape (n,): first and last rank of the tie group of each document
     first: IntArray
     last: IntArray
-    row: IntArray
-    is_answered: bool
+    row: IntArray  # shape (n,): row of `qrels`; -1 where a document has no judgment
+    is_answered: bool  # Whether the run has the query
 
     @property
     def is_counted(self) -> bool:
@@ -109,7 +84,9 @@ class QueryList:
         return replace(self, documents=documents, scores=self.scores[order], row=self.row[order])
 
     def again(self, documents: Sequence[str]) -> Judged:
-        """The query judged anew with other documents at the places of this list; one more document goes below all."""
+        """The query judged anew with other documents at the places of this list; one more document
+        goes below all.
+        """
         places = self.first if self.alignment.ties == "expected" else np.arange(1, len(self.documents) + 1)
         scores = -np.append(places, len(self.documents) + 1)[: len(documents)].astype(np.float64)
         ids = [encode_id(document) for document in documents]
@@ -118,27 +95,7 @@ class QueryList:
 
 
 def list_query(qrels: Qrels, run: Run, query_id: str, alignment: Alignment) -> QueryList:
-    """Rank one query of a run and join it to its judgments.
-
-    Parameters
-    ----------
-    qrels, run : Qrels, Run
-        Everything judged and returned.
-    query_id : str
-        The query.
-    alignment : Alignment
-        The policies.
-
-    Raises
-    ------
-    InputError
-        Neither the judgments nor the run have the query, or a policy of the alignment is ``"error"`` and its case occurs.
-
-    Examples
-    --------
-    >>> list_query(Qrels({"q": {"a": 1}}), Run({"q": {"a": 1, "b": 1}}), "q", Alignment()).last
-    array([2, 2])
-    """
+    """Rank one query of a run and join it to its judgments."""
     own_qrels, answer = qrels_of_query(qrels, query_id), run_of_query(run, query_id)
     if answer is None and not own_qrels.n_judgments:
         raise _unknown(qrels, query_id)
@@ -166,7 +123,9 @@ def list_query(qrels: Qrels, run: Run, query_id: str, alignment: Alignment) -> Q
 
 
 def _counting(alignment: Alignment) -> Alignment:
-    """The alignment with no query left out: also the list of a query that does not count can be looked at."""
+    """The alignment with no query left out: also the list of a query that does not count can be
+    looked at.
+    """
     return replace(alignment, missing="error" if alignment.missing == "error" else "zero", without_judgments="evaluated")
 
 
@@ -184,7 +143,9 @@ def _place(qrels: Qrels, query_id: str, row: int) -> str:
 
 
 def _ranked(qrels: Qrels, run: Run, query_id: str, alignment: Alignment, graded: Graded) -> tuple[list[str], FloatArray, IntArray]:
-    """Documents, scores and qrels rows of the list, without the documents that the alignment takes out."""
+    """Documents, scores and qrels rows of the list, without the documents that the alignment takes
+    out.
+    """
     ranking = run.ranking(query_id, alignment)
     row_of = {name: row for row, name in enumerate(documents_of(qrels))}
     row = np.array([row_of.get(document, -1) for document in ranking.documents], np.int64)
@@ -197,13 +158,7 @@ def _ranked(qrels: Qrels, run: Run, query_id: str, alignment: Alignment, graded:
 
 
 def documents_of(qrels: Qrels) -> list[str]:
-    """Document ids of all rows.
-
-    Examples
-    --------
-    >>> documents_of(Qrels({"q": {"a": 1, "b": 0}}))
-    ['a', 'b']
-    """
+    """Document ids of all rows."""
     return [decode_id(name) for name in qrels.table.document_ids(np.arange(qrels.n_judgments))]
 
 

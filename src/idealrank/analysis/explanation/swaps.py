@@ -18,25 +18,8 @@ Pair: TypeAlias = tuple[int, int]
 def best_swap_of_gains(gains: FloatArray, weights: FloatArray, term: Term) -> Pair | None:
     """The swap that raises a sum of terms of gain and weight most.
 
-    Documents of one gain differ in their weights alone, so for each pair of gains the two sides of the swap can be chosen
-    apart: the work is n times the number of different gains, not n squared.
-
-    Parameters
-    ----------
-    gains, weights : float64 array, shape (n,)
-        Of each document in the list.
-    term : callable
-        What gains add at weights: their product, or that rounded.
-
-    Returns
-    -------
-    (int, int) or None
-        Indices of the two documents, the upper first; None when no swap raises the sum.
-
-    Examples
-    --------
-    >>> best_swap_of_gains(np.array([0.0, 3.0, 1.0, 2.0]), np.array([1.0, 0.6, 0.5, 0.0]), np.multiply)
-    (0, 3)
+    Documents of one gain differ in their weights alone, so for each pair of gains the two sides of
+    the swap can be chosen apart: the work is n times the number of different gains, not n squared.
     """
     kept = _worth_trying(gains, weights)
     if kept.size < 2:
@@ -63,7 +46,9 @@ def best_swap_of_gains(gains: FloatArray, weights: FloatArray, term: Term) -> Pa
 
 
 def _worth_trying(gains: FloatArray, weights: FloatArray) -> IntArray:
-    """All documents with weight, and of those without (below the cutoff) the one of the highest gain."""
+    """All documents with weight, and of those without (below the cutoff) the one of the highest
+    gain.
+    """
     counted = np.flatnonzero(weights)
     below = np.flatnonzero(weights == 0)
     return np.append(counted, below[np.argmax(gains[below])]) if below.size else counted
@@ -73,18 +58,8 @@ Worth: TypeAlias = Callable[[RelevantGroups], FloatArray]
 
 
 def best_swap_of_relevant(groups: RelevantGroups, relevant: BoolArray, worth: Worth) -> Pair | None:
-    """The swap of a relevant document with one above it that is not relevant, that raises the value most.
-
-    Moving a relevant document from group q up to group p changes p, the groups between by one more relevant document above
-    them, and q: three terms that depend on one group each, so one pass finds the best pair.
-
-    Examples
-    --------
-    >>> from idealrank.measures.binary import AP
-    >>> relevant = np.array([False, False, True])
-    >>> ranks = np.arange(1, 4)
-    >>> best_swap_of_relevant(RelevantGroups.of(ranks, ranks, relevant), relevant, lambda groups: AP().group_terms(groups, 1, 10))
-    (0, 2)
+    """The swap of a relevant document with one above it that is not relevant, that raises the value
+    most.
     """
     if groups.size.size < 2:
         return None

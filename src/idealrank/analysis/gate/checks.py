@@ -97,18 +97,10 @@ def gate(
     series: Series | None = None,
     held_out: Collection[str] = (),
 ) -> Gated:
-    """Decide whether a run may replace its baselines; `idealrank.gate` says what each parameter is.
+    """Decide whether a run may replace its baselines; `idealrank.gate` says what each parameter
+    is.
 
-    With `sides`, the checks are of these instead of the evaluation and each baseline. In a `series`, a gate that is not
-    strict has the level of its next look in place of the policy's alpha. Queries that are `held_out` decide nothing.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> good, bad = (ir.evaluate(qrels, {q: ranking for q in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
-    >>> gate(good, bad).passed
-    True
+    With `sides`, the checks are of these instead of the evaluation and each baseline.
     """
     asked = policy_of(
         policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha, when_unjudged=when_unjudged, largest_loss=largest_loss
@@ -170,12 +162,8 @@ def _of_look(policy: Policy, series: Series | None) -> Policy:
 def with_level_cautions(
     cautions: Iterable[str], checks: Iterable[Check], policy: Policy, run: str, *, clustered: bool = False
 ) -> tuple[str, ...]:
-    """Add what must be known of answers whose error rate is not known, or that these queries could not give.
-
-    Examples
-    --------
-    >>> with_level_cautions(["few queries"], (), Policy(), "run")
-    ('few queries',)
+    """Add what must be known of answers whose error rate is not known, or that these queries could
+    not give.
     """
     deciding = [check for check in checks if check.decides]
     of_margins = [caution for check in deciding for caution in check.margin_cautions(policy)]
@@ -192,7 +180,9 @@ def _none_passes(checks: Iterable[Check]) -> tuple[Check, ...]:
 
 
 def _correction(policy: Policy, baselines: int, measures: int) -> str:
-    """Of the one-sided p values: the primary measure is a family over the baselines, its companions are another one."""
+    """Of the one-sided p values: the primary measure is a family over the baselines, its companions
+    are another one.
+    """
     largest = max(baselines, baselines * (measures - 1))
     return "none" if policy.strict or largest == 1 else "max-T"
 
@@ -203,15 +193,7 @@ def chosen_of_gate(
     also: "MeasureLike | Iterable[MeasureLike]",
     labels: Labels | None = None,
 ) -> tuple[tuple[Measure, ...], tuple[bool, ...]]:
-    """Choose the measures of a gate, the primary one first, and those that can fail it.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["RR", "AP", "P@5"])
-    >>> [str(measure) for measure in chosen_of_gate([one], ["RR", "AP"], "P@5")[0]], chosen_of_gate([one], ["RR", "AP"], "P@5")[1]
-    (['RR', 'AP', 'P@5'], (True, False, True))
-    """
+    """Choose the measures of a gate, the primary one first, and those that can fail it."""
     listed = [also] if isinstance(also, str | Measure) else list(also)
     named = parse_measures(listed) if listed else ()
     chosen = chosen_measures(evaluations, measures, labels)
@@ -222,14 +204,8 @@ def chosen_of_gate(
 
 
 def measures_of_gate(gated: Sequence[Measure], contracts: Iterable[Contract]) -> tuple[Measure, ...]:
-    """List the measures to evaluate for a gate: its measures, the measures of contracts, and the count of unjudged documents.
-
-    Values of judged documents alone are left out: they need whole lists, and a baseline file keeps the first ranks.
-
-    Examples
-    --------
-    >>> [str(one) for one in measures_of_gate(parse_measures("nDCG@10"), [Contract(query="q1", measure="RR")])]
-    ['nDCG@10', 'RR', 'Judged@10', 'NumRet@10']
+    """List the measures to evaluate for a gate: its measures, the measures of contracts, and the
+    count of unjudged documents.
     """
     of_contracts = (parse_measure(one.measure) for one in contracts if one.measure)
     counts = (one for measure in gated for one in judgedness_of(measure) if not one.judged_only)
@@ -237,24 +213,7 @@ def measures_of_gate(gated: Sequence[Measure], contracts: Iterable[Contract]) ->
 
 
 def gate_beside(gated: Gated, judged: Sequence[Evaluation], people: Sequence[Evaluation]) -> Gated:
-    """Hold the checks of a gate beside a judge.
-
-    Parameters
-    ----------
-    gated : Gated
-        Result of the gate by people's grades.
-    judged, people : sequence of Evaluation
-        The run and its baselines, in this order, evaluated with the grades of the judge and of people.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> a, b = {f"q{i}": ["x", "y"] for i in range(9)}, {f"q{i}": ["y", "x"] for i in range(9)}
-    >>> people, judge = ([ir.evaluate({query: {good: 1} for query in a}, run, "RR") for run in (b, a)] for good in "xy")
-    >>> alone = gate(*people, when_unjudged="neutral")
-    >>> alone.outcome, gate_beside(alone, judge, people).outcome
-    ('failed', 'too few judgments')
-    """
+    """Hold the checks of a gate beside a judge."""
     if gated.mismatches:
         return gated
     run, *baselines = judged
@@ -282,14 +241,8 @@ def first_run(
 ) -> Gated:
     """Evaluate a run without a baseline: only contracts with a number of their own can fail it.
 
-    With a `series`, which the run begins, the policy has the level of its first look, as for `gate`.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> first_run(one, one.measures, Policy()).passed
-    True
+    With a `series`, which the run begins, the policy has the level of its first look, as for
+    `gate`.
     """
     mismatches([evaluation], [evaluation.name], parse_measures(measures)[0])
     chosen, deciding = chosen_of_gate([evaluation], measures, also)
@@ -305,14 +258,8 @@ def first_run(
 
 
 def refuse_beyond_range(policy: Policy, measures: Sequence[Measure]) -> None:
-    """Refuse a drop as large as the whole range of a measure: a slip, such as percent for shares, which nothing could ever exceed.
-
-    Examples
-    --------
-    >>> refuse_beyond_range(Policy(tolerance=2.0), parse_measures("AP"))
-    Traceback (most recent call last):
-        ...
-    idealrank.errors.OptionError: tolerance=2: found the full range of AP, 0 to 1, or more; expected a small part of the range, such as 0.01
+    """Refuse a drop as large as the whole range of a measure: a slip, such as percent for shares,
+    which nothing could ever exceed.
     """
     name, drop = ("margin", policy.margin or 0.0) if policy.strict else ("tolerance", policy.tolerance)
     for measure in measures:
@@ -330,13 +277,7 @@ def refuse_beyond_range(policy: Policy, measures: Sequence[Measure]) -> None:
 
 
 def policy_of(policy: Policy | None, **parts: Any) -> Policy:
-    """The policy that was given, or one of its fields.
-
-    Examples
-    --------
-    >>> policy_of(None, tolerance=0.01, strict=None).tolerance
-    0.01
-    """
+    """The policy that was given, or one of its fields."""
     given = {name: value for name, value in parts.items() if value is not None}
     if policy is not None and given:
         raise OptionError(f"found a policy and {', '.join(given)}; expected only one of them: these are fields of Policy(...)")
@@ -344,13 +285,7 @@ def policy_of(policy: Policy | None, **parts: Any) -> Policy:
 
 
 def plan_of(policy: Policy, draws: int, seed: int, threads: int | None) -> Plan:
-    """The test of differences whose sign is turned so that a drop is below 0.
-
-    Examples
-    --------
-    >>> plan_of(Policy(tolerance=0.01), 1000, 0, None).alternative, plan_of(Policy(strict=True, margin=0.01), 1000, 0, None).null
-    ('less', -0.01)
-    """
+    """The test of differences whose sign is turned so that a drop is below 0."""
     level = 1 - policy.alpha
     common = {"level": level, "n_resamples": draws, "seed": seed, "power": POWER, "threads": threads}
     if policy.strict:
@@ -395,7 +330,9 @@ class _Case:
         return tuple(self._check(place, held[place], beside[place].p) for place in places), exact
 
     def _by_place(self, places: Sequence[_Place], plan: Plan) -> dict[_Place, Corrected]:
-        """The primary measure against every baseline is one family, its companions another; strict checks need no correction."""
+        """The primary measure against every baseline is one family, its companions another; strict
+        checks need no correction.
+        """
         found: dict[_Place, Corrected] = {}
         for family in ([one for one in places if not one.column], [one for one in places if one.column]):
             sides = [self.opponents[one.baseline] for one in family]
@@ -494,15 +431,7 @@ def _is_same(one: MeasureTest) -> bool:
 
 
 def reason_of(one: MeasureTest, p: float, two_sided: float, policy: Policy, direction: int) -> str:
-    """Why a check passes or fails, in a phrase.
-
-    Examples
-    --------
-    >>> from idealrank.stats.comparison import compare_columns
-    >>> same = compare_columns(np.array([[0.5], [0.25]]), np.array([[0.5], [0.25]]), Design.of(2), Plan())[0]
-    >>> reason_of(same, 1.0, 1.0, Policy(), 1)
-    'the same value on every query'
-    """
+    """Why a check passes or fails, in a phrase."""
     if _is_same(one) and (not policy.strict or p <= policy.alpha):
         return SAME
     rejected, drop = p <= policy.alpha, "drop" if direction > 0 else "rise"
@@ -521,15 +450,7 @@ def _p(p: float) -> str:
 
 
 def detectable_drop(one: MeasureTest, plan: Plan, policy: Policy, alpha: float) -> Detectable:
-    """The smallest true drop that closes the gate by this check with a chance of 0.8.
-
-    Examples
-    --------
-    >>> from idealrank.stats.comparison import compare_columns
-    >>> found = compare_columns(np.array([[0.1], [0.2]]), np.array([[0.3], [0.5]]), Design.of(2), Plan())[0]
-    >>> detectable_drop(found, Plan(), Policy(), 0.05)
-    Detectable(size=inf, reason='2 queries are too few for this test')
-    """
+    """The smallest true drop that closes the gate by this check with a chance of 0.8."""
     if not policy.strict:
         visible = visible_by(one, plan, alpha)
         tolerance = policy.tolerance if one.margin is None else one.margin.applied

@@ -38,14 +38,8 @@ class _Values:
 def contracts_kept(
     contracts: Iterable[Contract], evaluations: Sequence[Evaluation], names: Sequence[str], chosen: Sequence[Measure]
 ) -> tuple[KeptContract, ...]:
-    """Each contract, looked at for its measures, and for every baseline where it has no number of its own; the run stands first.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["y", "x"]}, "RR")
-    >>> [kept.passed for kept in contracts_kept([Contract(query="q", at_least=0.5)], [one], ["run"], one.measures)]
-    [True]
+    """Each contract, looked at for its measures, and for every baseline where it has no number of
+    its own; the run stands first.
     """
     sides = [_Values.of(name, one) for name, one in zip(names, evaluations, strict=True)]
     return tuple(kept for contract in contracts for kept in _kept(contract, sides, chosen))
@@ -88,13 +82,7 @@ def _held(contract: Contract, measure: Measure, baseline: str | None, demanded: 
 
 
 def outcome_of(checks: Iterable[Check], contracts: Iterable[KeptContract]) -> Outcome:
-    """Combine checks and contracts into the outcome.
-
-    Examples
-    --------
-    >>> outcome_of([], [])
-    'passed'
-    """
+    """Combine checks and contracts into the outcome."""
     outcomes = {check.outcome for check in checks if check.decides}
     if "failed" in outcomes or not all(kept.passed for kept in contracts):
         return "failed"

@@ -532,7 +532,9 @@ class Gated(WithWarnings):
 
 
 def _check_record(check: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON record of a check; a judge and texts of queries are in it only if they are known."""
+    """Return the JSON record of a check; a judge and texts of queries are in it only if they are
+    known.
+    """
     worst = [{name: value for name, value in drop.items() if name != "text" or value is not None} for drop in check["worst"]]
     known = {name: value for name, value in check.items() if name not in ("judge", "margin") or value is not None}
     return known | {"worst": worst, "p_sides": 1}

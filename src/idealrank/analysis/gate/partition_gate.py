@@ -168,7 +168,9 @@ def _check(
 
 
 def _detectable(one: DifferenceSums, drop: Detectable, bounds: tuple[float, float]) -> Detectable:
-    """The detectable drop, if the sums settle it: where even changes of the largest size would be many, sizes do not matter."""
+    """The detectable drop, if the sums settle it: where even changes of the largest size would be
+    many, sizes do not matter.
+    """
     squares = one.squares + one.total**2 / one.n if one.n else 0.0
     if not math.isfinite(drop.size) or squares >= _MANY_CHANGES * (bounds[1] - bounds[0]) ** 2:
         return drop

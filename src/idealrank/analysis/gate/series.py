@@ -17,74 +17,29 @@ _REACHED = f"at least {_LEAST:.2g}, the smallest p of {RESAMPLES:,} sign flips"
 
 
 def refuse_horizon(horizon: object) -> None:
-    """Refuse a horizon that is no number of commits.
-
-    Examples
-    --------
-    >>> refuse_horizon(0)
-    Traceback (most recent call last):
-        ...
-    idealrank.errors.OptionError: horizon=0: expected a number of commits from 1 on, such as 50
-    """
+    """Refuse a horizon that is no number of commits."""
     if isinstance(horizon, bool) or not isinstance(horizon, int) or horizon < 1:
         raise OptionError(f"horizon={horizon!r}: expected a number of commits from 1 on, such as {HORIZON}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Acceptance:
-    """A drop that a person accepted although the gate was closed.
+    """A drop that a person accepted although the gate was closed."""
 
-    Attributes
-    ----------
-    reason : str
-        Reason, as given.
-    by : str
-        Name of the person, as given or as the system knows it.
-    time : str
-        Time in UTC, ISO 8601.
-    run : str
-        Name of the run.
-    measure : str
-        Text of the deciding measure, or of the measure of the contract.
-    before, now : float or None
-        Means of the check: of its baseline, and of the run; against an anchor, of the run and the last
-        accepted ones together. Of a contract, the demand and the value of the run; None for no value.
-    p : float or None
-        Corrected one-sided p of the drop; None of a contract.
-    baseline : str
-        Name of the baseline of the check, such as ``main`` or ``main (anchor)``; empty in files of earlier
-        versions, and for a contract with a number.
-    contract : str
-        Query of the first broken contract if contracts alone closed the gate, else empty.
-
-    Examples
-    --------
-    >>> accepted = Acceptance(
-    ...     reason="fresher index",
-    ...     by="Ada",
-    ...     time="2026-01-02T03:04:05Z",
-    ...     run="new",
-    ...     measure="nDCG@10",
-    ...     before=0.7,
-    ...     now=0.6,
-    ...     p=0.001,
-    ...     baseline="main",
-    ... )
-    >>> accepted.headline
-    'Ada accepted this run: fresher index.'
-    >>> accepted.sentence
-    'Ada accepted nDCG@10 0.6000 after 0.7000 in main (run new, 2026-01-02T03:04:05Z): fresher index'
-    """
-
-    reason: str
-    by: str
-    time: str
-    run: str
-    measure: str
+    reason: str  # Reason, as given
+    by: str  # Name of the person, as given or as the system knows it
+    time: str  # Time in UTC, ISO 8601
+    run: str  # Name of the run
+    measure: str  # Text of the deciding measure, or of the measure of the contract
+    # before, now: Means of the check: of its baseline, and of the run; against an anchor, of the
+    # run and the last accepted ones together
     before: float | None
     now: float | None
-    p: float | None
+    p: float | None  # Corrected one-sided p of the drop; None of a contract
+    # Name of the baseline of the check, such as ``main`` or ``main (anchor)``; empty in files of
+    # earlier versions, and for a contract with a number
     baseline: str = ""
+    # Query of the first broken contract if contracts alone closed the gate, else empty
     contract: str = ""
 
     @property
@@ -107,41 +62,17 @@ class Acceptance:
 
 @dataclass(frozen=True, kw_only=True)
 class Series:
-    """State of a series: how many of its commits were looked at, and how much of its level is spent.
-
-    The level of a look is the unspent part of the level of the series, divided by the commits that are left: the
-    sum over all looks is at most the level of the series, so by Bonferroni's inequality a series of harmless
-    commits is closed at all with at most that probability. A run with the same values as the last accepted
-    one is no look: it spends nothing.
-
-    Attributes
-    ----------
-    alpha : float
-        Level of the series.
-    horizon : int
-        Commits of the series.
-    looks : int
-        Commits looked at.
-    spent : float
-        Level that they spent.
-    number : int
-        Number of the series, from 1: after the horizon the next one begins, with its whole level.
-    accepted : tuple of Acceptance
-        Drops that were accepted by name, the latest last.
-
-    Examples
-    --------
-    >>> series = Series(alpha=0.05, horizon=50)
-    >>> series.level, series.after_look().looks, round(series.after_look().level, 6)
-    (0.001, 1, 0.001)
+    """State of a series: how many of its commits were looked at, and how much of its level is
+    spent.
     """
 
-    alpha: float = 0.05
-    horizon: int = HORIZON
-    looks: int = 0
-    spent: float = 0.0
+    alpha: float = 0.05  # Level of the series
+    horizon: int = HORIZON  # Commits of the series
+    looks: int = 0  # Commits looked at
+    spent: float = 0.0  # Level that they spent
+    # Number of the series, from 1: after the horizon the next one begins, with its whole level
     number: int = 1
-    accepted: tuple[Acceptance, ...] = ()
+    accepted: tuple[Acceptance, ...] = ()  # Drops that were accepted by name, the latest last
 
     def __post_init__(self) -> None:
         refuse_horizon(self.horizon)
@@ -161,21 +92,8 @@ class Series:
         return (self.alpha - self.spent) / self.left
 
     def under(self, alpha: float, horizon: int) -> "Series":
-        """Return the series under a policy; what is spent stays spent, and a series that is over gives way to the next one.
-
-        Raises
-        ------
-        OptionError
-            The policy would end a series that goes on, or leaves the next look a level that no result can reach.
-
-        Examples
-        --------
-        >>> Series(looks=50, spent=0.05).under(0.05, 50).sentence
-        'commit 1 of 50, series 2; its share of alpha 0.05 is 0.001'
-        >>> Series(looks=10, spent=0.01).under(0.005, 50)  # doctest: +ELLIPSIS
-        Traceback (most recent call last):
-            ...
-        idealrank.errors.OptionError: alpha=0.005 over 50 commits: the alpha of this series is spent: found 0.01 spent by 10 commits, ...
+        """Return the series under a policy; what is spent stays spent, and a series that is over
+        gives way to the next one.
         """
         is_over = self.looks >= self.horizon
         if self.looks >= horizon and not is_over:
@@ -232,13 +150,7 @@ class Series:
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> "Series":
-        """Return the series of a record.
-
-        Raises
-        ------
-        KeyError, TypeError, ValueError
-            The record is damaged.
-        """
+        """Return the series of a record."""
         accepted = tuple(Acceptance(**one) for one in record["accepted"])
         return cls(
             alpha=float(record["alpha"]),

@@ -13,19 +13,13 @@ from idealrank.evaluation.evaluate import Evaluation
 
 @dataclass(frozen=True, kw_only=True)
 class Opposed:
-    """Two sides of a gate: runs now and before, the values of each side averaged by query.
+    """Two sides of a gate: runs now and before, the values of each side averaged by query."""
 
-    Attributes
-    ----------
-    now, before : tuple of Evaluation
-        Repeats, or several accepted commits; the first of each stands for its side where documents are looked at.
-    name : str
-        Name of the side before.
-    """
-
+    # now, before: Repeats, or several accepted commits; the first of each stands for its side where
+    # documents are looked at
     now: tuple[Evaluation, ...]
     before: tuple[Evaluation, ...]
-    name: str
+    name: str  # Name of the side before
 
 
 def evaluations_of(given: Sequence[Evaluation], sides: Iterable[Opposed]) -> list[Evaluation]:

@@ -62,17 +62,7 @@ class Hit:
 
 
 class Assembly:
-    """Puts hits in order and in words.
-
-    Parameters
-    ----------
-    trials : Trials
-        The data.
-    measure : Measure
-        Text of the measure as requested.
-    current : Candidate
-        Text and fingerprint of the current convention.
-    """
+    """Puts hits in order and in words."""
 
     def __init__(self, trials: Trials, measure: Measure, current: Candidate) -> None:
         self._trials = trials
@@ -80,7 +70,8 @@ class Assembly:
         self._current = current
 
     def nearest_first(self, hits: Sequence[Hit]) -> list[Hit]:
-        """Presets before changed switches, plain fits before cut-off digits, then by distance, then by how many switches differ.
+        """Presets before changed switches, plain fits before cut-off digits, then by distance, then
+        by how many switches differ.
 
         What fits in single precision only, or as 1 - value, comes after everything else.
         """
@@ -94,7 +85,9 @@ class Assembly:
         return hit.fit == "single precision", hit.reading == "one minus", found, fit, round(hit.distance, 12), differing, other, changed
 
     def _differing(self, candidate: Candidate, measure: Measure) -> list[str]:
-        """Switches in which a candidate differs from the current convention, as far as they can act on these data."""
+        """Switches in which a candidate differs from the current convention, as far as they can act
+        on these data.
+        """
         here, there = self._trials.settled(candidate, measure), self._trials.settled(self._current, measure)
         return [switch for switch in here if here[switch] != there[switch]]
 
@@ -110,7 +103,9 @@ class Assembly:
         return tuple(told)
 
     def nearest(self, misses: Sequence[Hit], readings: Sequence[Reading], unit: float) -> tuple[Match, ...]:
-        """The nearest numbers that do not fit, told apart by a tenth of a unit, each under the convention nearest to the current one."""
+        """The nearest numbers that do not fit, told apart by a tenth of a unit, each under the
+        convention nearest to the current one.
+        """
         plausible = [miss for miss in misses if miss.found in _PLAUSIBLE and miss.reading in readings]
         clusters: list[list[Hit]] = []
         for miss in sorted(plausible, key=lambda miss: miss.distance):
@@ -215,15 +210,8 @@ CUTOFFS: tuple[Cutoff | None, ...] = (None, 1, 3, 5, 10, 20, 50, 100, 1000)
 
 
 def named_candidates(trials: Trials, measure: Measure, current: Convention) -> list[tuple[Candidate, tuple[str, ...]]]:
-    """The current convention and every preset, those that are one for this measure under all their names.
-
-    Examples
-    --------
-    >>> from idealrank.data.lists import Lists
-    >>> from idealrank.measures.parse import parse_measure
-    >>> trials = Trials.of_lists(Lists.from_arrays([1, 0], [0.2, 0.1]))
-    >>> [names for _, names in named_candidates(trials, parse_measure("RR"), Convention.of("lightgbm"))][3:5]
-    [('trec_eval-10,ties=expected', 'trec_eval,ties=expected'), ('ranx', 'ranx-burges')]
+    """The current convention and every preset, those that are one for this measure under all their
+    names.
     """
     groups: dict[tuple[tuple[str, str], ...], tuple[Candidate, list[str]]] = {}
     for convention in (current, *PRESETS.values()):
@@ -235,14 +223,8 @@ def named_candidates(trials: Trials, measure: Measure, current: Convention) -> l
 
 
 def switch_values(trials: Trials, measure: Measure) -> dict[str, tuple[str, ...]]:
-    """The values worth trying of each switch that can matter to this measure on data of this kind.
-
-    Examples
-    --------
-    >>> from idealrank.data.lists import Lists
-    >>> from idealrank.measures.parse import parse_measure
-    >>> switch_values(Trials.of_lists(Lists.from_arrays([1, 0], [0.2, 0.1])), parse_measure("RR"))["ties"]
-    ('input', 'expected', 'best', 'worst')
+    """The values worth trying of each switch that can matter to this measure on data of this
+    kind.
     """
     values = {switch: ROWS[switch].tried for switch in trials.relevant(measure)}
     if isinstance(measure, NDCG) and "discount" in values:
@@ -253,13 +235,8 @@ def switch_values(trials: Trials, measure: Measure) -> dict[str, tuple[str, ...]
 
 
 def switch_changes(bases: Iterable[Candidate], values: Mapping[str, Sequence[str]], count: int) -> Iterator[Candidate]:
-    """Every base with `count` of the switches changed, base after base, the rules before the alignment.
-
-    Examples
-    --------
-    >>> base, values = Candidate(Convention.of("standard")), {"score": ["float64", "float32"], "gain": ["linear", "exp2"]}
-    >>> [changed.convention.name for changed in switch_changes([base], values, 1)]
-    ['standard,gain=exp2', 'standard,score=float32']
+    """Every base with `count` of the switches changed, base after base, the rules before the
+    alignment.
     """
     ordered = sorted(values, key=SWITCHES.index, reverse=True)
     for base in bases:
@@ -278,7 +255,8 @@ def _assignments(base: Candidate, switches: Sequence[str], values: Mapping[str, 
 
 
 def other_cutoffs(measure: Measure) -> list[Measure]:
-    """The measure at the other usual cutoffs, those nearest to its own first, the whole list last.
+    """The measure at the other usual cutoffs, those nearest to its own first, the whole list
+    last.
 
     Examples
     --------
@@ -309,19 +287,7 @@ _CHANCE_QUERIES = 0.1
 
 
 class Search:
-    """One search; `run` takes its steps until something fits.
-
-    Parameters
-    ----------
-    trials : Trials
-        The data.
-    stated : Stated
-        The number.
-    measure : Measure
-        Text of the measure as requested.
-    current : Convention
-        Text and fingerprint of the current convention.
-    """
+    """One search; `run` takes its steps until something fits."""
 
     def __init__(self, trials: Trials, stated: Stated, measure: Measure, current: Convention) -> None:
         self._trials = trials
@@ -410,7 +376,9 @@ class Search:
                     )
 
     def _look(self, candidate: Candidate, measure: Measure, found: Found, *, names: tuple[str, ...] = ()) -> None:
-        """Measure under a candidate, and compare; changed switches are told only if they make other values than what is told already."""
+        """Measure under a candidate, and compare; changed switches are told only if they make other
+        values than what is told already.
+        """
         settled, changed = tuple(self._trials.settled(candidate, measure).values()), found in ("one switch", "two switches")
         if changed and (settled, measure) in self._seen:
             return
@@ -460,7 +428,9 @@ class Search:
         )
 
     def _unstable(self) -> tuple[UnstableTies, ...]:
-        """Tools whose unstable sort decides the value of some query, with the least and the largest number that it can give."""
+        """Tools whose unstable sort decides the value of some query, with the least and the largest
+        number that it can give.
+        """
         told = []
         for candidate, names in self._named:
             length = candidate.convention.unstable_from
@@ -492,42 +462,7 @@ class Search:
 def reconcile(
     qrels: JudgmentsSource, run: Run, value: "str | float", measure: MeasureLike = "nDCG@10", convention: "Convention | str" = "standard"
 ) -> Reconciliation:
-    """The conventions under which a run has a stated value.
-
-    Tried are the presets, and one switch changed on each of them and on the current convention; if nothing fits, the value in percent
-    or taken from one, and other cutoffs; then two switches changed; then the value of one query alone.
-
-    Parameters
-    ----------
-    qrels : Qrels or callable
-        Judgments; or what reads them under a policy for documents judged twice, for conventions differ in it.
-    run : Run
-        What the system returned.
-    value : str or float
-        The number to explain. A text keeps its digits: ``"0.50"`` stands for what rounds (or is cut) to 0.50, ``"0.5"`` for what
-        rounds to 0.5; of a float the digits of its shortest text count. ``"81.45%"`` is a percentage.
-    measure : str or Measure
-        What the number is said to be.
-    convention : str or Convention
-        The one that the others are told against.
-
-    Returns
-    -------
-    Reconciliation
-        ``print`` it for the answer in words, ``.as_dict()`` for JSON. Nothing found is an answer, not an error.
-
-    Raises
-    ------
-    OptionError
-        The value is not a number, or the measure or convention is unknown.
-
-    Examples
-    --------
-    >>> from idealrank.data.qrels import Qrels
-    >>> found = reconcile(Qrels({"q": {"a": 3, "b": 1, "c": 2}}), Run({"q": ["b", "a"]}), "0.797", "nDCG")
-    >>> found.matches[0].conventions[0], found.matches[0].words
-    ('sklearn', 'ideal of the returned documents instead of all judged')
-    """
+    """The conventions under which a run has a stated value."""
     stated = Stated.parse(value)
     return Search(Trials.of_run(qrels, run), stated, parse_run_measure(measure), Convention.of(convention)).run()
 
@@ -535,15 +470,8 @@ def reconcile(
 def reconcile_lists(
     lists: Lists, value: "str | float", measure: MeasureLike = "nDCG@10", convention: "Convention | str" = "standard"
 ) -> Reconciliation:
-    """The conventions under which labels and scores have a stated value; the array twin of `reconcile`.
-
-    Arrays have no document ids: conventions with ties by id are tried with the expected value of ties, and say so in their name.
-
-    Examples
-    --------
-    >>> lists = Lists.from_arrays([[2, 1, 0]], [[0.1, 0.9, 0.5]])
-    >>> reconcile_lists(lists, "0.6885", "nDCG@10").matches[0].words
-    'gain exp2 instead of linear'
+    """The conventions under which labels and scores have a stated value; the array twin of
+    `reconcile`.
     """
     stated = Stated.parse(value)
     return Search(Trials.of_lists(lists), stated, parse_run_measure(measure), Convention.of(convention)).run()

@@ -34,33 +34,21 @@ class QueryPart:
 
 @dataclass(frozen=True, kw_only=True)
 class SplitPart:
-    """Contribution of one switch, or of a few that only act together.
+    """Contribution of one switch, or of a few that only act together."""
 
-    Attributes
-    ----------
-    switches : tuple of str
-        Nearly always one.
-    before, after : tuple of str
-        Their values in the two conventions.
-    part : float
-        Its share of the difference.
-    alone, last : float or None
-        What it changes when it is changed first, and last; None where only one order was walked.
-    low, high : float or None
-        The least and the greatest that it changes in any order.
-    queries : tuple of QueryPart
-        The queries that add most to `part`.
-    """
-
-    switches: tuple[str, ...]
+    switches: tuple[str, ...]  # Nearly always one
+    # before, after: Their values in the two conventions
     before: tuple[str, ...]
     after: tuple[str, ...]
-    part: float
+    part: float  # Its share of the difference
+    # alone, last: What it changes when it is changed first, and last; None where only one order was
+    # walked
     alone: float | None
     last: float | None
+    # low, high: The least and the greatest that it changes in any order
     low: float | None
     high: float | None
-    queries: tuple[QueryPart, ...]
+    queries: tuple[QueryPart, ...]  # The queries that add most to `part`
 
     @property
     def noun(self) -> str:
@@ -76,25 +64,14 @@ class SplitPart:
 
 @dataclass(frozen=True, kw_only=True)
 class ConventionChange:
-    """A query under both conventions.
+    """A query under both conventions."""
 
-    Attributes
-    ----------
-    query : str
-        Query id.
-    a, b : float or None
-        Its values; None where it does not count.
-    share : float
-        What it adds to the difference; the shares of all queries add up to it.
-    mostly : str
-        The switch that moves it most.
-    """
-
-    query: str
+    query: str  # Query id
+    # a, b: Its values; None where it does not count
     a: float | None
     b: float | None
-    share: float
-    mostly: str
+    share: float  # What it adds to the difference; the shares of all queries add up to it
+    mostly: str  # The switch that moves it most
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,7 +234,9 @@ class _RefusedError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class _Worth:
-    """Contribution of one player: on average, first, last, minimum, maximum, by query; and whether any query changes."""
+    """Contribution of one player: on average, first, last, minimum, maximum, by query; and whether
+    any query changes.
+    """
 
     part: Fraction
     first: Fraction
@@ -269,17 +248,7 @@ class _Worth:
 
 
 class Splitter:
-    """One split.
-
-    Parameters
-    ----------
-    trials : Trials
-        The data.
-    measure : Measure
-        Text of the measure.
-    a, b : Convention
-        The difference is b's value less a's.
-    """
+    """One split."""
 
     def __init__(self, trials: Trials, measure: Measure, a: Convention, b: Convention) -> None:
         self._trials = trials
@@ -288,13 +257,7 @@ class Splitter:
         self._b = Candidate(trials.adapt(b))
 
     def split(self) -> DifferenceSplit:
-        """Split the difference.
-
-        Raises
-        ------
-        InputError
-            One of the conventions gives no number on these data.
-        """
+        """Split the difference."""
         start, end = self._required(self._a), self._required(self._b)
         singles = tuple((switch,) for switch in self._acting())
         try:
@@ -388,7 +351,9 @@ class Splitter:
         return tuple(here[0] for here, there in sides if here != there and here[0] not in acting)
 
     def _queries(self, start: Outcome, end: Outcome, told: Sequence[tuple[tuple[str, ...], _Worth]]) -> tuple[ConventionChange, ...]:
-        """The queries with the largest shares of the difference, and the switch that moves each most."""
+        """The queries with the largest shares of the difference, and the switch that moves each
+        most.
+        """
         share = end.shares - start.shares
         order = np.argsort(-np.abs(share), kind="stable")[:_QUERIES_TOLD]
         return tuple(
@@ -414,7 +379,9 @@ def _coalitions(count: int, *, averaged: bool) -> Iterator[_Coalition]:
 
 
 def _order_weights(count: int) -> list[list[tuple[Fraction, _Coalition]]]:
-    """For each player: the sets it can join, each with the share of all orders in which exactly that set came before (Shapley 1953)."""
+    """For each player: the sets it can join, each with the share of all orders in which exactly
+    that set came before (Shapley 1953).
+    """
     orders = factorial(count)
     return [
         [
@@ -431,7 +398,9 @@ def _path_weights(count: int) -> list[list[tuple[Fraction, _Coalition]]]:
 
 
 def _worth(outcomes: Mapping[_Coalition, Outcome], player: int, weights: Sequence[tuple[Fraction, _Coalition]]) -> _Worth:
-    """Compute the contribution of a player, in fractions, so that the parts add up without rounding."""
+    """Compute the contribution of a player, in fractions, so that the parts add up without
+    rounding.
+    """
     changes = [Fraction(outcomes[before | {player}].value) - Fraction(outcomes[before].value) for _, before in weights]
     by_query, acts = np.zeros(outcomes[frozenset()].values.size), False
     for weight, before in weights:
@@ -465,52 +434,12 @@ def split_difference(
 ) -> DifferenceSplit:
     """Share the difference of two conventions out among the switches in which they differ.
 
-    What a switch changes depends on which others were changed before it. With up to eight switches that can act on the data, each
-    gets the average of what it changes over all orders; the parts then add up to the difference, and no order is preferred. With
-    more, the switches are changed one after another, alignment first, and each gets what it changes along that path.
-
-    Parameters
-    ----------
-    qrels : Qrels or callable
-        Judgments; or what reads them under a policy for documents judged twice.
-    run : Run
-        What the system returned.
-    measure : str or Measure
-        Text of the measure.
-    a, b : str or Convention
-        The difference is b's value less a's.
-
-    Returns
-    -------
-    DifferenceSplit
-        ``print`` it for a table, ``.as_dict()`` for JSON.
-
-    Raises
-    ------
-    InputError
-        One of the conventions refuses these data.
-
-    References
-    ----------
-    Shapley (1953), A value for n-person games, Contributions to the Theory of Games II.
-
-    Examples
-    --------
-    >>> from idealrank.data.qrels import Qrels
-    >>> split = split_difference(Qrels({"q": {"a": 0, "b": 1}}), Run({"q": {"a": 1.0, "b": 1.0}}), "nDCG", "standard", "catboost")
-    >>> split.parts[0].switches, round(split.parts[0].part, 4), round(split.difference, 4)
-    (('ties',), -0.3691, -0.3691)
+    What a switch changes depends on which others were changed before it. Shapley (1953), A value
+    for n-person games, Contributions to the Theory of Games II.
     """
     return Splitter(Trials.of_run(qrels, run), parse_run_measure(measure), Convention.of(a), Convention.of(b)).split()
 
 
 def split_lists_difference(lists: Lists, measure: MeasureLike, a: "Convention | str", b: "Convention | str") -> DifferenceSplit:
-    """Split a difference on labels and scores; the array twin of `split_difference`.
-
-    Examples
-    --------
-    >>> split = split_lists_difference(Lists.from_arrays([[2, 1, 0]], [[0.1, 0.9, 0.5]]), "nDCG", "standard", "lightgbm")
-    >>> [part.switches for part in split.parts], split.idle
-    ([('gain',)], ('ties', 'negative', 'no_relevant'))
-    """
+    """Split a difference on labels and scores; the array twin of `split_difference`."""
     return Splitter(Trials.of_lists(lists), parse_run_measure(measure), Convention.of(a), Convention.of(b)).split()

@@ -26,13 +26,7 @@ _FINEST = -30
 
 
 def read_as(value: float, reading: Reading) -> float:
-    """A computed value in the form in which it may have been stated.
-
-    Examples
-    --------
-    >>> read_as(0.25, "in percent"), read_as(0.25, "one minus")
-    (25.0, 0.75)
-    """
+    """A computed value in the form in which it may have been stated."""
     if reading == "in percent":
         return 100 * value
     return 1 - value if reading == "one minus" else value
@@ -40,25 +34,7 @@ def read_as(value: float, reading: Reading) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Stated:
-    """A number with its digits.
-
-    Parameters
-    ----------
-    text : str
-        As stated: ``"0.8145"``, ``"0.50"`` (the zero counts), ``"81.45%"``.
-    number : float
-        Its value; of ``"81.45%"`` it is 81.45.
-    unit : float
-        One unit of the last digit given.
-    percent : bool
-        Whether a percent sign stands behind it.
-
-    Examples
-    --------
-    >>> stated = Stated.parse("0.50")
-    >>> stated.fit(0.4952), stated.fit(0.5049), stated.fit(0.5051), stated.fit(0.4949)
-    ('rounded', 'rounded', 'cut off', None)
-    """
+    """A number with its digits."""
 
     text: str
     number: float
@@ -67,18 +43,7 @@ class Stated:
 
     @classmethod
     def parse(cls, value: "str | float") -> "Stated":
-        """A stated number from its text, or from a number (the digits of its shortest text).
-
-        Raises
-        ------
-        OptionError
-            It is not a finite number.
-
-        Examples
-        --------
-        >>> Stated.parse(0.8145).unit, Stated.parse("81.4%").percent
-        (0.0001, True)
-        """
+        """A stated number from its text, or from a number (the digits of its shortest text)."""
         text = str(value).strip()
         digits = text.removesuffix("%").strip()
         try:
@@ -93,39 +58,17 @@ class Stated:
 
     @property
     def decimals(self) -> int:
-        """Digits after the point.
-
-        Examples
-        --------
-        >>> Stated.parse("0.50").decimals
-        2
-        """
+        """Digits after the point."""
         return max(0, -round(math.log10(self.unit)))
 
     def distance(self, value: float, reading: Reading = "as it is") -> float:
-        """Return the distance of a computed value from the stated one, on the scale of the stated one.
-
-        Examples
-        --------
-        >>> round(Stated.parse("50%").distance(0.25, "in percent"), 9)
-        25.0
+        """Return the distance of a computed value from the stated one, on the scale of the stated
+        one.
         """
         return abs(read_as(value, reading) - self.number)
 
     def fit(self, value: float, reading: Reading = "as it is") -> Fit | None:
-        """Return how a computed value can have become the stated one.
-
-        Returns
-        -------
-        "rounded", "cut off", "single precision" or None
-            Within half a unit of the last digit; its digits cut off after the last one given; or, where seven or more decimals
-            are given, equal as far as a tool that computes in float32 can be. None where it cannot.
-
-        Examples
-        --------
-        >>> Stated.parse("0.9488107").fit(0.94881092), Stated.parse("0.9488").fit(0.9486)
-        ('single precision', None)
-        """
+        """Return how a computed value can have become the stated one."""
         shown = read_as(value, reading)
         off = abs(shown - self.number)
         slack = _DOUBLE * max(1.0, abs(self.number))
@@ -161,20 +104,13 @@ _OTHERS = "weights of queries or items, a rel= threshold, a run cut short"
 
 @dataclass(frozen=True, kw_only=True)
 class SwitchDifference:
-    """A switch in which a convention differs from the current one.
+    """A switch in which a convention differs from the current one."""
 
-    Attributes
-    ----------
-    switch, current, here : str
-        Its name, and its value in the current convention and in this one.
-    acts : bool
-        Whether it changes any query's value on these data.
-    """
-
+    # switch, current, here: Its name, and its value in the current convention and in this one
     switch: str
     current: str
     here: str
-    acts: bool
+    acts: bool  # Whether it changes any query's value on these data
 
     def __str__(self) -> str:
         return difference_phrase(self.switch, self.here, self.current)
@@ -182,44 +118,21 @@ class SwitchDifference:
 
 @dataclass(frozen=True, kw_only=True)
 class Match:
-    """A convention, and the number it gives.
+    """A convention, and the number it gives."""
 
-    Attributes
-    ----------
-    conventions : tuple of str
-        Names that mean the same for this measure; the first is given by `fingerprint`.
-    fingerprint : str
-        Of the first.
-    measure : str
-        The measure asked, or the same at another cutoff.
-    value : float
-        The mean it gives, or the value of `query` alone.
-    reading : {"as it is", "in percent", "one minus"}
-        How the value was compared with the stated one.
-    fit : {"rounded", "cut off", "single precision"} or None
-        How it can have become the stated one; None where it cannot.
-    distance : float
-        From the stated number, on its scale.
-    found : {"preset", "one switch", "other cutoff", "two switches", "one query"}
-        In which step of the search.
-    query : str or None
-        Set when one query alone has this value.
-    differences : tuple of SwitchDifference
-        From the current convention, without switches that cannot matter to this measure.
-    group : int
-        Matches of one group give every query the same value: these data cannot tell them apart.
-    """
-
+    # Names that mean the same for this measure; the first is given by `fingerprint`
     conventions: tuple[str, ...]
-    fingerprint: str
-    measure: str
-    value: float
-    reading: Reading
-    fit: Fit | None
-    distance: float
-    found: Found
-    query: str | None
+    fingerprint: str  # Of the first
+    measure: str  # The measure asked, or the same at another cutoff
+    value: float  # The mean it gives, or the value of `query` alone
+    reading: Reading  # How the value was compared with the stated one
+    fit: Fit | None  # How it can have become the stated one; None where it cannot
+    distance: float  # From the stated number, on its scale
+    found: Found  # In which step of the search
+    query: str | None  # Set when one query alone has this value
+    # From the current convention, without switches that cannot matter to this measure
     differences: tuple[SwitchDifference, ...]
+    # Matches of one group give every query the same value: these data cannot tell them apart
     group: int
 
     @property
@@ -246,35 +159,20 @@ class QueryPair:
 
 @dataclass(frozen=True)
 class Twins:
-    """Conventions that give every query of these data the same value.
+    """Conventions that give every query of these data the same value."""
 
-    Attributes
-    ----------
-    conventions : tuple of str
-        Their names.
-    data : tuple of str
-        What data that might tell some of them apart would have to contain.
-    """
-
-    conventions: tuple[str, ...]
-    data: tuple[str, ...]
+    conventions: tuple[str, ...]  # Their names
+    data: tuple[str, ...]  # What data that might tell some of them apart would have to contain
 
 
 @dataclass(frozen=True)
 class Separation:
-    """Two conventions that both fit, and the queries that tell them apart.
+    """Two conventions that both fit, and the queries that tell them apart."""
 
-    Attributes
-    ----------
-    a, b : str
-        Texts and fingerprints of the two conventions.
-    queries : tuple of QueryPair
-        Queries on which they differ, most first.
-    """
-
+    # a, b: Texts and fingerprints of the two conventions
     a: str
     b: str
-    queries: tuple[QueryPair, ...]
+    queries: tuple[QueryPair, ...]  # Queries on which they differ, most first
 
 
 @dataclass(frozen=True)
@@ -287,23 +185,13 @@ class RefusedBy:
 
 @dataclass(frozen=True, kw_only=True)
 class UnstableTies:
-    """A number that depends on the order in which a tool's unstable sort leaves equal scores.
+    """A number that depends on the order in which a tool's unstable sort leaves equal scores."""
 
-    Attributes
-    ----------
-    conventions : tuple of str
-        Conventions of the tool.
-    unstable_from : int
-        Number of documents from which the sort is unstable.
-    queries : int
-        Number of queries with lists of this length whose value depends on the order of equal scores.
-    low, high : float
-        Values with the worst and with the best order of their equal scores.
-    """
-
-    conventions: tuple[str, ...]
-    unstable_from: int
+    conventions: tuple[str, ...]  # Conventions of the tool
+    unstable_from: int  # Number of documents from which the sort is unstable
+    # Number of queries with lists of this length whose value depends on the order of equal scores
     queries: int
+    # low, high: Values with the worst and with the best order of their equal scores
     low: float
     high: float
 
@@ -399,13 +287,7 @@ class Reconciliation:
 
 
 def _described(found: Reconciliation) -> str:
-    """The whole answer, ending without a line feed.
-
-    Parameters
-    ----------
-    found : Reconciliation
-        What a search found.
-    """
+    """The whole answer, ending without a line feed."""
     digits = min(_MOST_DIGITS, max(4, found.stated.decimals + 2))
     current = f"the current convention, {found.current} [{found.fingerprint}],"
     reading: Reading = "in percent" if found.stated.percent else "as it is"
@@ -421,13 +303,7 @@ def _described(found: Reconciliation) -> str:
 
 
 def wrapped(line: str) -> list[str]:
-    """A line in pieces of readable width, the later ones indented a little more.
-
-    Examples
-    --------
-    >>> wrapped("  short")
-    ['  short']
-    """
+    """A line in pieces of readable width, the later ones indented a little more."""
     indent = line[: len(line) - len(line.lstrip())]
     pieces = textwrap.wrap(
         line.lstrip(), _WIDTH, initial_indent=indent, subsequent_indent=indent + "  " if indent else "",

@@ -50,20 +50,7 @@ class _Recent(Generic[_Value]):
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A convention that may be the one: a base, and switches changed on it.
-
-    Parameters
-    ----------
-    base : Convention
-        What the changes are made on.
-    changes : tuple of (str, object)
-        Switches and their new values, as `Convention.of` takes them.
-
-    Examples
-    --------
-    >>> Candidate(Convention.of("lightgbm"), (("ties", "expected"),)).convention.name
-    'lightgbm,ties=expected'
-    """
+    """A convention that may be the one: a base, and switches changed on it."""
 
     base: Convention
     changes: tuple[tuple[str, object], ...] = ()
@@ -103,24 +90,14 @@ class Refusal:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
-    """Values under one convention.
+    """Values under one convention."""
 
-    Attributes
-    ----------
-    value : float
-        The mean (or sum, for counts).
-    values : float64 array, shape (n_queries,)
-        Per query, in the order of `Trials.queries`; 0 where the query does not count.
-    counted : bool array, shape (n_queries,)
-        Which queries count.
-    weight : float
-        Of each counted query in `value`: 1 / their number, or 1 for a sum.
-    """
-
-    value: float
+    value: float  # The mean (or sum, for counts)
+    # shape (n_queries,): per query, in the order of `Trials.queries`; 0 where the query does not
+    # count
     values: FloatArray
-    counted: BoolArray
-    weight: float
+    counted: BoolArray  # shape (n_queries,): which queries count
+    weight: float  # Of each counted query in `value`: 1 / their number, or 1 for a sum
 
     @property
     def shares(self) -> FloatArray:
@@ -128,22 +105,16 @@ class Outcome:
         return self.values * self.weight
 
     def same_as(self, other: "Outcome") -> bool:
-        """Return whether both outcomes count the same queries, with values equal to 1e-12 (sums may run in another order)."""
+        """Return whether both outcomes count the same queries, with values equal to 1e-12 (sums may
+        run in another order).
+        """
         return bool(np.array_equal(self.counted, other.counted)) and bool(
             np.allclose(self.values, other.values, rtol=1e-12, atol=1e-12, equal_nan=True)
         )
 
 
 class Trials:
-    """Values of measures under many conventions on one run or one set of lists.
-
-    Parameters
-    ----------
-    sweep : Sweep
-        The run with its judgments, or the lists.
-    size : int
-        Grades looked at for one value; with the number of returned documents it says how much work a trial is.
-    """
+    """Values of measures under many conventions on one run or one set of lists."""
 
     def __init__(self, sweep: Sweep, size: int) -> None:
         self._sweep = sweep
@@ -184,11 +155,15 @@ class Trials:
         return self._full.returned
 
     def adapt(self, convention: Convention) -> Convention:
-        """The convention as these data can follow it: arrays have no document ids, so ties by id become the expected value."""
+        """The convention as these data can follow it: arrays have no document ids, so ties by id
+        become the expected value.
+        """
         return Convention.of(convention, ties=array_alignment(convention.alignment).ties) if self.arrays else convention
 
     def relevant(self, measure: Measure) -> tuple[str, ...]:
-        """The switches that can matter to a measure on data of this kind: not those that it sets itself or never asks for."""
+        """The switches that can matter to a measure on data of this kind: not those that it sets
+        itself or never asks for.
+        """
         if measure not in self._relevant:
             ours = [name for name in ALIGNMENT if not (self.arrays and name in NOT_IN_ARRAYS)]
             rules = [name for name in _RULES if name in measure.from_convention and getattr(measure, name) is None]

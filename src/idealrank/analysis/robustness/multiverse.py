@@ -52,22 +52,7 @@ Wanted = tuple[Alignment, Measure]
 
 @dataclass(frozen=True, eq=False)
 class MeasureValues:
-    """Values of one measure for every query.
-
-    Parameters
-    ----------
-    queries : sequence of str
-        Those that the alignment keeps.
-    values : float64 array, shape (n_queries,)
-        NaN where the query does not count.
-    unanswerable : tuple of str
-        Queries without a document that is relevant to the measure.
-
-    Examples
-    --------
-    >>> MeasureValues(["p", "q"], np.array([0.5, np.nan])).values
-    array([0.5, nan])
-    """
+    """Values of one measure for every query."""
 
     queries: Sequence[str]
     values: FloatArray
@@ -75,28 +60,7 @@ class MeasureValues:
 
 
 class RunValues:
-    """Values of one run, or of one set of scores, under any alignment.
-
-    Parameters
-    ----------
-    name : str
-        Of the run.
-    sweep : Sweep
-        The run or the lists.
-
-    Examples
-    --------
-    >>> from idealrank.measures.binary import RR
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> from idealrank.evaluation.sweep import Readings
-    >>> side = RunValues("run", Sweep.of_run(Readings(Qrels({"q": {"a": 1}})), Run({"q": ["b", "a"]})))
-    >>> jobs = side.jobs([(Alignment(), RR()), (Alignment(ties="worst"), RR())])
-    >>> for alignment, measures in jobs.items():
-    ...     side.do(alignment, measures)
-    >>> len(jobs), side.column(Alignment(ties="worst"), RR()).values
-    (1, array([0.5]))
-    """
+    """Values of one run, or of one set of scores, under any alignment."""
 
     def __init__(self, name: str, sweep: Sweep) -> None:
         self.name = name
@@ -162,13 +126,7 @@ _MOST_CONVENTIONS = 3  # that turn the verdict are taken apart
 
 @dataclass(frozen=True, kw_only=True)
 class VariantTest:
-    """Test of every variant; see `compare` for each option.
-
-    Examples
-    --------
-    >>> VariantTest(test="t").level
-    0.95
-    """
+    """Test of every variant; see `compare` for each option."""
 
     test: TestName = "permutation"
     level: float = 0.95
@@ -182,7 +140,9 @@ class VariantTest:
     declared: DeclaredLabels = NOTHING_DECLARED
 
     def plan(self, tables: Sequence[QueryTable]) -> Plan:
-        """The plan of one test; the seed follows from the values of the comparison asked for, unless it is given."""
+        """The plan of one test; the seed follows from the values of the comparison asked for,
+        unless it is given.
+        """
         draws = RESAMPLES if self.n_resamples is None else whole_number("n_resamples", self.n_resamples)
         return Plan(
             test=self.test,
@@ -208,28 +168,8 @@ def robust(
     way: VariantTest | None = None,
     tell: Tell | None = None,
 ) -> Robustness:
-    """Compare two runs as asked, and in every other way; `idealrank.robust` says what each parameter is.
-
-    Parameters
-    ----------
-    judgments : Qrels, PreferenceQrels, AssessorQrels or callable
-        Or what reads them under a policy for documents judged twice.
-    run_a, run_b : Run
-        Names of the runs.
-    measure, convention, variants, pairs
-        As for `idealrank.robust`.
-    way : VariantTest
-        How every variant is tested.
-    tell : callable
-        Called with alignments done and their number.
-
-    Examples
-    --------
-    >>> from idealrank.data.qrels import Qrels
-    >>> qrels = Qrels({"q": {"x": 1}})
-    >>> old, new = Run({"q": ["y", "x"]}, name="old"), Run({"q": ["x"]}, name="new")
-    >>> [one.change for one in robust(qrels, old, new, "RR").turning]
-    ['unjudged=skipped', 'P@10']
+    """Compare two runs as asked, and in every other way; `idealrank.robust` says what each
+    parameter is.
     """
     readings, threads = Readings(judgments), (way or VariantTest()).threads or 0
     parsed, tables = parse_run_measure(measure), tables_of(readings.some)
@@ -293,14 +233,7 @@ def robust_lists(
     way: VariantTest | None = None,
     tell: Tell | None = None,
 ) -> Robustness:
-    """Run `robust` for two sets of scores of the same labels.
-
-    Examples
-    --------
-    >>> a, b = (Lists.from_arrays([[1, 0], [0, 1]], scores) for scores in ([[1, 2], [2, 1]], [[2, 1], [1, 2]]))
-    >>> robust_lists(a, b, "RR", variants=["cutoff"]).asked.difference
-    0.5
-    """
+    """Run `robust` for two sets of scores of the same labels."""
 
     def adapted(one: Convention) -> Convention:
         return Convention.of(one, ties=array_alignment(one.alignment).ties)
@@ -461,7 +394,9 @@ class _Study:
         return found
 
     def _two_at_a_time(self, first: _Tried, others: Sequence[_Tried], compared: Sequence[Variant], plan: Plan, most: int) -> list[Variant]:
-        """Two changes at once: of switches that leave the leader least ahead, and of those in which a convention that turns it differs."""
+        """Two changes at once: of switches that leave the leader least ahead, and of those in which
+        a convention that turns it differs.
+        """
         reference, *variants = compared
         least: dict[str, tuple[float, Alternative]] = {}
         conventions: list[Alternative] = []
@@ -510,7 +445,9 @@ def _variant(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Grid:
-    """Values of both runs, a row for each query of any alternative and a column for each alternative; NaN where a query does not count."""
+    """Values of both runs, a row for each query of any alternative and a column for each
+    alternative; NaN where a query does not count.
+    """
 
     queries: list[str]
     a: FloatArray

@@ -347,7 +347,9 @@ def _gain(row: Difference) -> float:
 
 
 def _outcome(one: Variant, row: Difference) -> str:
-    """Describe the change of the outcome: the order of the runs, the loss of the difference, or the new verdict."""
+    """Describe the change of the outcome: the order of the runs, the loss of the difference, or the
+    new verdict.
+    """
     if not one.sign_turns:
         return row.verdict
     return _TURNED if row.difference else _EQUAL
@@ -378,13 +380,7 @@ def _of(part: int, total: int) -> str:
 
 
 def listed(changes: Sequence[str], most: int = 6) -> str:
-    """Changes as a list in a sentence, the first few of them.
-
-    Examples
-    --------
-    >>> listed(["ties=worst", "cutoff=1", "AP"]), listed(["a", "b", "c"], most=1)
-    ('ties=worst, cutoff=1 and AP', 'a and 2 more')
-    """
+    """Changes as a list in a sentence, the first few of them."""
     shown = [*changes[:most], *([f"{len(changes) - most} more"] if len(changes) > most else [])]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 

@@ -30,31 +30,7 @@ Change = tuple[str, object]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Alternative:
-    """One way to compute: a change of the comparison that was asked for, and what it comes to.
-
-    Parameters
-    ----------
-    group : str
-        A switch, ``"cutoff"``, ``"rel"``, ``"measure"`` or ``"preset"``; several switches joined by ``" + "``.
-    text : str
-        The change in words, ``"ties=worst"``.
-    measure : Measure or None
-        With every option set; None where the change is impossible.
-    convention : Convention
-        How to align.
-    changes : tuple of (str, object)
-        Switches and options with their values; empty for presets and other measures.
-    reason : str
-        Why there is no such measure.
-
-    Examples
-    --------
-    >>> from idealrank.measures.dcg import NDCG
-    >>> standard = Convention.of("standard")
-    >>> one = Alternative.of(NDCG(cutoff=10), standard, (("gain", "exp2"),))
-    >>> one.text, one.measure.gain.text, one.convention.name
-    ('gain=exp2', 'exp2', 'standard,gain=exp2')
-    """
+    """One way to compute: a change of the comparison that was asked for, and what it comes to."""
 
     group: str
     text: str
@@ -65,7 +41,9 @@ class Alternative:
 
     @classmethod
     def of(cls, measure: Measure, convention: Convention, changes: Sequence[Change]) -> "Alternative":
-        """The measure under the convention with switches and options changed; an option set on the measure is changed there."""
+        """The measure under the convention with switches and options changed; an option set on the
+        measure is changed there.
+        """
         group = " + ".join(name for name, _ in changes)
         text = ",".join(f"{name}={switch_text(value)}" for name, value in changes)
         switches = {name: value for name, value in changes if name in SWITCHES and name != "cutoff"}
@@ -89,14 +67,7 @@ class Alternative:
 
 
 def has_option(measure: Measure, name: str) -> bool:
-    """Return whether an option can be set on the measure and affects it.
-
-    Examples
-    --------
-    >>> from idealrank.measures.binary import AP
-    >>> has_option(AP(), "rel"), has_option(AP(), "gain"), has_option(AP(), "cutoff")
-    (True, False, True)
-    """
+    """Return whether an option can be set on the measure and affects it."""
     if name == "cutoff":
         return measure.cuts != "none"
     known = {field.name for field in fields(measure)}
@@ -105,28 +76,7 @@ def has_option(measure: Measure, name: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ComparisonRequest:
-    """Requested comparison, and facts about the data that determine its variants.
-
-    Parameters
-    ----------
-    measure : Measure
-        Text of the measure as requested.
-    convention : Convention
-        Reference convention.
-    grades : sequence of float
-        The distinct grades of the judgments, rising; empty where there are none.
-    others : sequence of str
-        Measures that would usually be looked at beside this one.
-    arrays : bool
-        Whether the data are labels and scores.
-
-    Examples
-    --------
-    >>> from idealrank.measures.binary import AP
-    >>> asked = ComparisonRequest(measure=AP(), convention=Convention.of("standard"), grades=[0.0, 1.0, 2.0], others=["RR"], arrays=False)
-    >>> [one.text for one in asked.alternatives(["rel", "missing", "measure"])]
-    ['rel=2', 'missing=left-out', 'RR']
-    """
+    """Requested comparison, and facts about the data that determine its variants."""
 
     measure: Measure
     convention: Convention
@@ -150,17 +100,8 @@ class ComparisonRequest:
         return found
 
     def alternatives(self, wanted: "Iterable[str] | None" = None) -> list[Alternative]:
-        """The changes wanted, or one of each group at a time, then presets and other measures; each once.
-
-        Parameters
-        ----------
-        wanted : iterable of str, optional
-            Groups (``"ties"``), changes (``"ties=worst"``, ``"gain=exp2,cutoff=5"``), presets, measures.
-
-        Raises
-        ------
-        OptionError
-            A text is none of these.
+        """The changes wanted, or one of each group at a time, then presets and other measures; each
+        once.
         """
         if wanted is None:
             wanted = GROUPS
@@ -214,12 +155,8 @@ class ComparisonRequest:
         return Alternative(group=PRESET, text=name, measure=self.measure.under(preset), convention=preset)
 
     def taken_apart(self, one: Alternative) -> list[Alternative]:
-        """The switches in which a convention differs from the reference, each as a change of its own.
-
-        Parameters
-        ----------
-        one : Alternative
-            A convention.
+        """The switches in which a convention differs from the reference, each as a change of its
+        own.
         """
         ours, theirs = self.convention.switches(), one.convention.switches()
         free = [name for name in SWITCHES if name in ALIGNMENT or self._is_free(name)]
@@ -259,20 +196,5 @@ def _change(part: str) -> Change:
 
 
 def joined(one: Alternative, other: Alternative, asked: ComparisonRequest) -> Alternative:
-    """Both changes at once.
-
-    Parameters
-    ----------
-    one, other : Alternative
-        Changes of different groups.
-    asked : ComparisonRequest
-        What they change.
-
-    Examples
-    --------
-    >>> from idealrank.measures.binary import AP
-    >>> asked = ComparisonRequest(measure=AP(), convention=Convention.of("standard"), grades=[0.0, 1.0, 2.0], others=[], arrays=False)
-    >>> joined(*asked.alternatives(["rel=2", "missing=left-out"]), asked).text
-    'rel=2,missing=left-out'
-    """
+    """Both changes at once."""
     return Alternative.of(asked.measure, asked.convention, (*one.changes, *other.changes))

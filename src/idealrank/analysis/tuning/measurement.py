@@ -54,13 +54,7 @@ _FEWEST = 4  # queries: two halves of two
 
 @dataclass(frozen=True)
 class Option:
-    """A discount and a cutoff to look at, as a measure.
-
-    Examples
-    --------
-    >>> grid_of(discounts=["log2"], cutoffs=[10])[0].cutoff
-    10
-    """
+    """A discount and a cutoff to look at, as a measure."""
 
     discount: str
     cutoff: Cutoff | None
@@ -73,27 +67,7 @@ def grid_of(
     cutoffs: "Iterable[int | str | Cutoff | None]" = CUTOFFS,
     convention: "Convention | str" = "standard",
 ) -> tuple[Option, ...]:
-    """Every discount with every cutoff.
-
-    Parameters
-    ----------
-    measure : measure
-        nDCG or DCG, with any option but these two.
-    discounts, cutoffs : iterables
-        As measures take them; None is the whole list.
-    convention : Convention or str
-        Its discount is not named in the texts of measures.
-
-    Raises
-    ------
-    OptionError
-        The measure has no discount, or names one, or a cutoff; a discount or a cutoff is unknown; or there is none.
-
-    Examples
-    --------
-    >>> [str(option.measure) for option in grid_of("nDCG(gain=exp2)", ["log2", "zipf(1)"], [10])]
-    ['nDCG(gain=exp2)@10', 'nDCG(discount=zipf(1),gain=exp2)@10']
-    """
+    """Every discount with every cutoff."""
     base = parse_measure(measure)
     if not isinstance(base, (NDCG, DCG)):
         raise OptionError(f"{base}: found a measure without a discount; expected nDCG or DCG, also with options, as in nDCG(gain=exp2)")
@@ -111,12 +85,8 @@ def grid_of(
 
 
 def measures_of(grid: Sequence[Option]) -> tuple[Measure, ...]:
-    """List the measures to evaluate: the requested ones, and their companions on the reach of judgments.
-
-    Examples
-    --------
-    >>> [str(measure) for measure in measures_of(grid_of(discounts=["log2"], cutoffs=[10]))]
-    ['nDCG@10', 'Judged@10', 'NumRet@10']
+    """List the measures to evaluate: the requested ones, and their companions on the reach of
+    judgments.
     """
     counts = dict.fromkeys(count for option in grid for count in (JudgedShare(cutoff=option.cutoff), NumRet(cutoff=option.cutoff)))
     return (*(option.measure for option in grid), *counts)
@@ -135,25 +105,8 @@ def choose(
     threads: int | None = None,
     tell: Tell | None = None,
 ) -> Choice:
-    """Compare settings by runs that were evaluated by `measures_of` the grid; see `idealrank.choose`, which does both.
-
-    Parameters
-    ----------
-    evaluations : sequence of Evaluation
-        Of two or more runs.
-    grid : sequence of Option
-        What to compare.
-    theory : mapping of measure to Theory, optional
-        What is known of each.
-    size, n_splits, n_resamples, level, rng, threads, tell
-        As for `idealrank.choose`.
-
-    Raises
-    ------
-    OptionError
-        There are fewer than two runs.
-    InputError
-        Fewer than four queries are scored in all runs, no run has a judged document, or no judged grade counts.
+    """Compare settings by runs that were evaluated by `measures_of` the grid; see
+    `idealrank.choose`, which does both.
 
     Examples
     --------
@@ -215,14 +168,7 @@ def _choice(
 def usual_size(n: int) -> int:
     """Queries of each of two sets, of n: a tenth, but at least five if there are ten.
 
-    Halves are the textbook's choice. But the swap rate of halves is a p value (see `stats.swap_tables.swap_table`), and that of runs which
-    are equally good is anything between 0 and 1, however many queries there are: rates of settings can hardly ever be told apart. Rates
-    of smaller sets vary much less.
-
-    Examples
-    --------
-    >>> usual_size(6), usual_size(60), usual_size(1000)
-    (3, 6, 100)
+    Halves are the textbook's choice.
     """
     return min(max(_LEAST_SIZE, n // 10), n // 2)
 
@@ -318,7 +264,9 @@ def _generalisability(table: FloatArray) -> float:
 
 
 def _unjudged(evaluations: Sequence[Evaluation], cutoff: Cutoff | None, queries: Sequence[str], kept: AnyArray) -> float:
-    """Of the documents that a run shows down to the cutoff, the share without a judgment; of the run with the largest."""
+    """Of the documents that a run shows down to the cutoff, the share without a judgment; of the
+    run with the largest.
+    """
     shares = []
     for evaluation in evaluations:
         counts = unjudged_counts(evaluation, cutoff, queries)

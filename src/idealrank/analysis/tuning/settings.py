@@ -264,16 +264,7 @@ class Choice:
 
 
 def flat_setting(setting: Setting) -> dict[str, Any]:
-    """One setting as a flat record; the cutoff is text, ``all`` for whole lists.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> runs = [{query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "y"])]
-    >>> flat_setting(ir.choose(qrels, runs, cutoffs=[10]).recommended)["cutoff"]
-    '10'
-    """
+    """One setting as a flat record; the cutoff is text, ``all`` for whole lists."""
     record = setting.as_dict()
     theory = record.pop("theory") or {"verdict": "", "theorem": ""}
     record["cutoff"] = setting.depth.removeprefix("@")
@@ -289,26 +280,15 @@ _PAPER = "Wang et al. 2013"
 
 
 def most_unjudged(shares: Sequence[float]) -> float:
-    """The largest unjudged share with which a setting is considered: a tenth, or where no setting has so few, a tenth above the fewest.
-
-    Examples
-    --------
-    >>> most_unjudged([0.0, 0.4]), round(most_unjudged([0.3, 0.4]), 2)
-    (0.1, 0.4)
+    """The largest unjudged share with which a setting is considered: a tenth, or where no setting
+    has so few, a tenth above the fewest.
     """
     return UNJUDGED if min(shares) <= UNJUDGED else min(shares) + UNJUDGED
 
 
 def nearest_to_usual(settings: Sequence[Setting]) -> Setting:
-    """The setting nearest to nDCG@10 with the logarithmic discount: first by the discount, then by the ratio of the cutoffs.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> runs = [{query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "y"])]
-    >>> nearest_to_usual(ir.choose(qrels, runs, cutoffs=[1, 5, 100, None]).settings).measure
-    'nDCG@5'
+    """The setting nearest to nDCG@10 with the logarithmic discount: first by the discount, then by
+    the ratio of the cutoffs.
     """
     return min(settings, key=distance_to_usual)
 
@@ -320,26 +300,8 @@ def distance_to_usual(setting: Setting) -> tuple[bool, float]:
 
 
 def recommended_of(settings: Sequence[Setting], usual: Setting) -> Setting:
-    """Of the settings that are not told apart from the best: the usual one, or else the one nearest to it.
-
-    Only settings are considered at whose cutoff a tenth of the documents shown, or less, was never judged in any run (see
-    `most_unjudged`). Where two are as near, the one with the lower swap rate.
-
-    Parameters
-    ----------
-    settings : sequence of Setting
-        With what is known beside the best.
-    usual : Setting
-        The one to stay with unless another is better.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> runs = [{query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "y"])]
-    >>> found = ir.choose(qrels, runs)
-    >>> recommended_of(found.settings, found.usual).measure
-    'nDCG@10'
+    """Of the settings that are not told apart from the best: the usual one, or else the one nearest
+    to it.
     """
     return min(
         (setting for setting in settings if setting.as_good),
@@ -348,16 +310,7 @@ def recommended_of(settings: Sequence[Setting], usual: Setting) -> Setting:
 
 
 def warnings_of(settings: Sequence[Setting], recommended: Setting, n_runs: int, n_queries: int, left_out: int) -> tuple[str, ...]:
-    """List the obstacles, one sentence each.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> runs = [{query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "y"])]
-    >>> ir.choose(qrels, runs).warnings[0]
-    '2 runs make one pair: every share of significant pairs is 0 or 1, and each rate is the rate of this pair; use more runs'
-    """
+    """List the obstacles, one sentence each."""
     return tuple(_warnings(settings, recommended, n_runs, n_queries, left_out))
 
 
@@ -384,15 +337,8 @@ def _warnings(settings: Sequence[Setting], recommended: Setting, n_runs: int, n_
 
 
 def in_words(settings: Sequence[Setting], recommended: Setting, best: Setting, usual: Setting, size: int) -> str:
-    """The recommendation: what to take, what it is compared with, what was left out, what it takes, and what the theory says.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> runs = [{query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "y"])]
-    >>> ir.choose(qrels, runs).recommendation.split(":")[0]
-    'Keep nDCG@10'
+    """The recommendation: what to take, what it is compared with, what was left out, what it takes,
+    and what the theory says.
     """
     sentences = [_decision(recommended, best, usual, size), _alike(settings, best)]
     sentences += [_left_out(settings), _strength(recommended), _of_theory(recommended)]

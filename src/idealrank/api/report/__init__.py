@@ -204,7 +204,9 @@ class _Asked(NamedTuple):
 def _computed(
     given: "Sequence[Any]", asked: _Asked, options: dict[str, Any]
 ) -> "tuple[Evaluation | Comparison, Sequence[Evaluation], Qrels | None, Sequence[Run] | None]":
-    """The result for judgments and runs, or for evaluations: evaluated, and compared if there are several, as `compare` does."""
+    """The result for judgments and runs, or for evaluations: evaluated, and compared if there are
+    several, as `compare` does.
+    """
     measures, names, convention, layout = asked
     if any(isinstance(one, Evaluation) for one in given):
         held = evaluations_of(_FORM, given, measures or (), names, layout=layout, convention=convention)
@@ -234,7 +236,9 @@ def _computed(
 
 
 def _evaluated(qrels: Qrels, run: Run, asked: Sequence[Measure], convention: "Convention | str", threads: int) -> Evaluation:
-    """As `evaluate` does, with the hits and first documents that the page shows: each run is aligned once."""
+    """As `evaluate` does, with the hits and first documents that the page shows: each run is
+    aligned once.
+    """
     one = evaluate_read(
         qrels, run, with_companions(asked), convention, keep_unjudged=True, keep_for=measures_looked_at(asked), keep_top=depth_of(asked),
         threads=threads,
@@ -245,7 +249,9 @@ def _evaluated(qrels: Qrels, run: Run, asked: Sequence[Measure], convention: "Co
 def _robustness_of_arrays(
     given: "Sequence[Any]", asked: _Asked, options: Mapping[str, Any], wanted: "Robustness | bool | None"
 ) -> "Robustness | bool | None":
-    """The robust verdict on the first two runs of arrays, which later steps could not compute; otherwise what is `wanted`."""
+    """The robust verdict on the first two runs of arrays, which later steps could not compute;
+    otherwise what is `wanted`.
+    """
     alone = len(given) < _PAIR or (wanted is None and 2 * np.size(given[0]) > MOST_ROWS)
     if wanted is False or isinstance(wanted, Robustness) or not is_array(given[0]) or alone:
         return wanted
@@ -258,16 +264,17 @@ def _robustness_of_arrays(
 
 
 def _held(result: Any, given: "Sequence[Evaluation] | None", *, keep: bool) -> tuple[Evaluation, ...]:
-    """The evaluations behind a result; they `keep` their hits if they were made of the runs that the page shows.
-
-    Whether other runs are those that were evaluated shows when they are evaluated again, not in the hits that were kept.
+    """The evaluations behind a result; they `keep` their hits if they were made of the runs that
+    the page shows.
     """
     held = _evaluations(result, given)
     return held if keep else tuple(replace(one, judged=None) for one in held)
 
 
 def _evaluations(result: Any, given: "Sequence[Evaluation] | None") -> tuple[Evaluation, ...]:
-    """The evaluations behind a result: the run of a gate first, else in the order of the comparison."""
+    """The evaluations behind a result: the run of a gate first, else in the order of the
+    comparison.
+    """
     if isinstance(result, Evaluation):
         return (result,)
     if not isinstance(result, (Comparison, Gated)):

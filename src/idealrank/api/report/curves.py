@@ -13,7 +13,8 @@ _MOST = 3  # families of measures
 
 
 def families(measures: Sequence[Measure]) -> dict[str, dict[int, Measure]]:
-    """Measures at rising cutoffs, by the text of the measure without one: of the first three families that take a cutoff.
+    """Measures at rising cutoffs, by the text of the measure without one: of the first three
+    families that take a cutoff.
 
     Examples
     --------
@@ -38,23 +39,8 @@ def families(measures: Sequence[Measure]) -> dict[str, dict[int, Measure]]:
 
 
 def curves(wanted: Mapping[str, Mapping[int, Measure]], means: Mapping[str, Mapping[str, RunMean]], depth: int) -> tuple[CutoffCurve, ...]:
-    """The curves of every run, as deep as the longest list; curves of fewer than two cutoffs are left out.
-
-    Parameters
-    ----------
-    wanted : mapping
-        What `families` gives.
-    means : mapping of str to mapping of str to RunMean
-        By run and text of the measure.
-    depth : int
-        Documents of the longest list.
-
-    Examples
-    --------
-    >>> from idealrank.measures.parse import parse_measures
-    >>> one = RunMean(0.5, (0.4, 0.6), 9)
-    >>> curves(families(parse_measures("P@1")), {"a": {"P@1": one, "P@2": one}}, 2)[0].cutoffs
-    (1, 2)
+    """The curves of every run, as deep as the longest list; curves of fewer than two cutoffs are
+    left out.
     """
     found = []
     for name, at in wanted.items():

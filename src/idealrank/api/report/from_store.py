@@ -19,38 +19,7 @@ from idealrank.store import Store, Stored
 def found_in(
     store: Store, ids: Sequence[str], measures: Sequence[Measure] = (), *, judgments: JudgmentsOption = "same", command: str = ""
 ) -> ReportMaterial:
-    """Results of a store, as a page takes them.
-
-    Parameters
-    ----------
-    store : Store
-        The store.
-    ids : sequence of str
-        One id of anything, or two or more of evaluations, which are then compared.
-    measures : sequence of Measure
-        What is shown, the one that decides first; empty for all.
-    judgments : {"same", "different"}
-        Whether several evaluations may have different judgments.
-    command : str
-        The command line.
-
-    Raises
-    ------
-    InputError
-        There is no such entry, or a verdict is among several.
-    OptionError
-        A measure was not evaluated.
-    IncompatibleError
-        Evaluations cannot be compared.
-
-    Examples
-    --------
-    >>> import tempfile, idealrank as ir
-    >>> one = ir.evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, ["RR"])
-    >>> with ir.Store.open(tempfile.mkdtemp()) as store:
-    ...     found_in(store, [store.add(one), store.add(one)]).comparison["RR"].p
-    1.0
-    """
+    """Results of a store, as a page takes them."""
     entries = [store.entry(one) for one in ids]
     first = entries[0]
     if len(entries) > 1 and (verdicts := [one for one in entries if one.kind != "evaluation"]):
@@ -75,7 +44,9 @@ def found_in(
 
 
 def _as_compared(parts: Sequence[Stored], measures: Sequence[Measure]) -> ReportMaterial:
-    """Evaluations on the measures that all have, with names that tell them apart: of one name, by their ids."""
+    """Evaluations on the measures that all have, with names that tell them apart: of one name, by
+    their ids.
+    """
     evaluations = [part.evaluation for part in parts]
     names = [one.name for one in evaluations]
     told = [f"{name} {part.id[:6]}" if names.count(name) > 1 else name for name, part in zip(names, parts, strict=True)]
@@ -93,7 +64,9 @@ def _by_text(evaluation: Evaluation, texts: Sequence[str]) -> tuple[Measure, ...
 
 
 def _made(parts: Sequence[Stored], ids: Sequence[str], commit: str, command: str) -> Made:
-    """Files by the hashes that were kept; the commit of the work, where all parts have one and the same."""
+    """Files by the hashes that were kept; the commit of the work, where all parts have one and the
+    same.
+    """
     commits = {part.record.commit for part in parts}
     inputs = dict.fromkeys(one for part in parts for one in hashed(part.evaluation.provenance.inputs))
     return Made(

@@ -30,37 +30,7 @@ _QUERY_LETTERS, _DOCUMENT_LETTERS = 200, 280
 
 
 def gather(found: ReportMaterial, *, tell: Tell | None = None, progress: "Callable[[int, int], None] | None" = None) -> Subject:
-    """Gather the content of a page.
-
-    Parameters
-    ----------
-    found : ReportMaterial
-        Results and their sources.
-    tell : callable, optional
-        Gets what there is to say of files of texts; without it doubts are warnings.
-    progress : callable, optional
-        Progress callback, called with the number of finished runs and the total.
-
-    Returns
-    -------
-    Subject
-
-    Raises
-    ------
-    InputError
-        A run, or a file of texts, cannot be read.
-    IncompatibleError
-        The evaluations have different measures, or judgments and runs are not those that were evaluated.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels, run = Qrels({"q": {"x": 1, "z": 2}}), Run({"q": ["y", "x"]})
-    >>> one = ir.evaluate(qrels, run, "nDCG@10")
-    >>> shown = gather(ReportMaterial(evaluations=(one,), measures=one.measures, qrels=qrels, runs=(run,)))
-    >>> shown.lists["q"].runs[0].documents, shown.lists["q"].relevant, shown.curves[0].cutoffs
-    (('y', 'x'), (('z', 2.0), ('x', 1.0)), (1, 2))
-    """
+    """Gather the content of a page."""
     names = None if found.comparison is None else found.comparison.names
     evaluations = lined_up(found.evaluations, names)
     queries = evaluations[0].queries
@@ -87,7 +57,9 @@ def gather(found: ReportMaterial, *, tell: Tell | None = None, progress: "Callab
 def _looked_into(
     found: ReportMaterial, qrels: Qrels, evaluations: Sequence[Evaluation], room: int, progress: "Callable[[int, int], None] | None"
 ) -> tuple[tuple[Evaluation, ...], Mapping[str, QueryLists], tuple[CutoffCurve, ...]]:
-    """Evaluations with their judgedness, lists of as many queries as there may be room for, and curves."""
+    """Evaluations with their judgedness, lists of as many queries as there may be room for, and
+    curves.
+    """
     wanted, depth = families(found.measures), depth_of(found.measures)
     lister = Lister(qrels, found.measures[0], evaluations[0].convention, depth)
     chosen = _chosen(found, evaluations, room)
@@ -145,20 +117,17 @@ def _look_into(
 
 
 def measures_looked_at(measures: Sequence[Measure]) -> tuple[Measure, ...]:
-    """All that a page looks at beside the measures asked for: unjudged documents, and the measures at many cutoffs.
-
-    Examples
-    --------
-    >>> from idealrank.measures.parse import parse_measures
-    >>> [str(one) for one in measures_looked_at(parse_measures("RR@10"))][:5]
-    ['RR@10', 'Judged@10', 'NumRet@10', 'RR(judged_only=True)@10', 'RR@1']
+    """All that a page looks at beside the measures asked for: unjudged documents, and the measures
+    at many cutoffs.
     """
     at_cutoffs = (measure for at in families(measures).values() for measure in at.values())
     return tuple(dict.fromkeys([*with_companions(measures), *at_cutoffs]))
 
 
 def _looked_at(found: ReportMaterial, qrels: Qrels, evaluation: Evaluation, run: Run) -> tuple[Evaluation, Judged, Top]:
-    """One run by all of these, its alignment and first documents: as its evaluation kept them, or where it kept none, evaluated again."""
+    """One run by all of these, its alignment and first documents: as its evaluation kept them, or
+    where it kept none, evaluated again.
+    """
     measures, depth = measures_looked_at(found.measures), depth_of(found.measures)
     if evaluation.can_tell(measures) and (judged := evaluation.judged) and (top := judged.top) and top.depth >= depth:
         return evaluation.further(measures), judged, top
@@ -172,7 +141,9 @@ def _looked_at(found: ReportMaterial, qrels: Qrels, evaluation: Evaluation, run:
 
 
 def _refuse_another(evaluation: Evaluation, again: Evaluation, measure: Measure) -> None:
-    """Refuse judgments and a run that do not belong to the evaluation: rankings and numbers would not match."""
+    """Refuse judgments and a run that do not belong to the evaluation: rankings and numbers would
+    not match.
+    """
     ours, theirs = (QueryTable.of(one, [measure], queries_of([evaluation, again])) for one in (evaluation, again))
     if not np.allclose(ours.values, theirs.values, rtol=0, atol=_SAME, equal_nan=True):
         means = [one.mean()[str(measure)] for one in (again, evaluation)]
@@ -183,7 +154,9 @@ def _refuse_another(evaluation: Evaluation, again: Evaluation, measure: Measure)
 
 
 def _judgedness(found: ReportMaterial) -> tuple[Measure, ...]:
-    """Choose the measures of judgedness; a gate omits values of judged documents alone, since baselines are cut."""
+    """Choose the measures of judgedness; a gate omits values of judged documents alone, since
+    baselines are cut.
+    """
     added = (one for one in with_companions(found.measures) if one not in found.measures)
     return tuple(one for one in added if found.gated is None or not one.judged_only)
 

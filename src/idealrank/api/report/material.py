@@ -26,56 +26,29 @@ Texts: TypeAlias = str | PathLike[str] | Mapping[str, str]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReportMaterial:
-    """Results, and where they come from.
+    """Results, and where they come from."""
 
-    Attributes
-    ----------
-    evaluations : tuple of Evaluation
-        One per run, on the same measures.
-    measures : tuple of Measure
-        Those asked for, the one that decides first.
-    comparison, gated, robustness : Comparison, Gated, Robustness, optional
-        Further results; the comparison of these evaluations, in their order.
-    qrels : Qrels, PreferenceQrels, AssessorQrels, optional
-        Lists, contributions and curves need judgments with grades and the runs.
-    runs : tuple of Run
-        In the order of the evaluations; empty where they are not at hand.
-    hits : tuple of (JudgedHits or None)
-        Of each evaluation, where runs are not at hand: judged documents with their ranks.
-    weights, clusters : mapping, optional
-        Of each query, as the comparison has them.
-    categories : mapping, optional
-        Slices of each query.
-    queries, documents : path or mapping, optional
-        Texts by id.
-    made : Made
-        Where it all comes from.
-    threads : int
-        0 for one a core.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> ReportMaterial(evaluations=(one,), measures=one.measures).level
-    0.95
-    """
-
-    evaluations: tuple[Evaluation, ...]
-    measures: tuple[Measure, ...]
+    evaluations: tuple[Evaluation, ...]  # One per run, on the same measures
+    measures: tuple[Measure, ...]  # Those asked for, the one that decides first
+    # comparison, gated, robustness: Further results; the comparison of these evaluations, in their
+    # order
     comparison: Comparison | None = None
     gated: Gated | None = None
     robustness: Robustness | None = None
+    # Lists, contributions and curves need judgments with grades and the runs
     qrels: "Judgments | None" = None
-    runs: tuple[Run, ...] = ()
+    runs: tuple[Run, ...] = ()  # In the order of the evaluations; empty where they are not at hand
+    # Of each evaluation, where runs are not at hand: judged documents with their ranks
     hits: tuple[JudgedHits | None, ...] = ()
+    # weights, clusters: Of each query, as the comparison has them
     weights: Mapping[str, float] | None = None
     clusters: Mapping[str, object] | None = None
-    categories: Categories | None = None
+    categories: Categories | None = None  # Slices of each query
+    # queries, documents: Texts by id
     queries: Texts | None = None
     documents: Texts | None = None
-    made: Made = field(default_factory=Made)
-    threads: int = 0
+    made: Made = field(default_factory=Made)  # Where it all comes from
+    threads: int = 0  # 0 for one a core
 
     @property
     def level(self) -> float:
@@ -92,21 +65,8 @@ class ReportMaterial:
 
 
 def lined_up(evaluations: Sequence[Evaluation], names: Sequence[str] | None = None) -> tuple[Evaluation, ...]:
-    """Evaluations with names that tell them apart, all on the same queries in the same order: a query that one lacks counts for nothing.
-
-    Raises
-    ------
-    IncompatibleError
-        Their measures differ.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {"q1": {"x": 1}, "q2": {"x": 1}}
-    >>> runs = {"q1": ["x"]}, {"q2": ["x"], "q1": ["x"]}
-    >>> both = lined_up([ir.evaluate(qrels, run, "RR", "standard,missing=left-out") for run in runs])
-    >>> [(one.name, list(one.queries), one["RR"].tolist(), one.mean()["RR"]) for one in both]
-    [('run', ['q1', 'q2'], [1.0, nan], 1.0), ('run (2)', ['q1', 'q2'], [1.0, 1.0], 1.0)]
+    """Evaluations with names that tell them apart, all on the same queries in the same order: a
+    query that one lacks counts for nothing.
     """
     names = distinct([one.name for one in evaluations]) if names is None else names
     queries = list(dict.fromkeys(query for one in evaluations for query in one.queries))
@@ -119,13 +79,6 @@ def lined_up(evaluations: Sequence[Evaluation], names: Sequence[str] | None = No
 
 
 def shown_measures(evaluated: Sequence[Measure]) -> tuple[Measure, ...]:
-    """Choose the measures that a page shows: numbers, without the companions of other measures.
-
-    Examples
-    --------
-    >>> from idealrank.analysis.comparison import with_companions
-    >>> [str(measure) for measure in shown_measures(with_companions(["nDCG@10", "RR"]))]
-    ['nDCG@10', 'RR']
-    """
+    """Choose the measures that a page shows: numbers, without the companions of other measures."""
     beside = judgedness_among(evaluated)
     return tuple(measure for measure in evaluated if measure not in beside and measure.aggregate != "text")

@@ -12,21 +12,10 @@ from idealrank.stats.randomness import in_order
 
 
 def moment() -> str:
-    """The time, UTC, ISO 8601, to the second; that of SOURCE_DATE_EPOCH where it is set, so that the same input gives the same bytes.
+    """The time, UTC, ISO 8601, to the second; that of SOURCE_DATE_EPOCH where it is set, so that
+    the same input gives the same bytes.
 
-    Raises
-    ------
-    OptionError
-        SOURCE_DATE_EPOCH is no whole number of seconds.
-
-    References
-    ----------
     The SOURCE_DATE_EPOCH specification, https://reproducible-builds.org/specs/source-date-epoch/
-
-    Examples
-    --------
-    >>> len(moment())
-    20
     """
     said = os.environ.get("SOURCE_DATE_EPOCH", "")
     try:
@@ -37,16 +26,8 @@ def moment() -> str:
 
 
 def hashed(inputs: Iterable[InputRecord]) -> tuple[tuple[str, str], ...]:
-    """Name without folder and SHA-256 of each file, each path once; a file that cannot be read any more is left out.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from idealrank.io.provenance import input_file
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.run"
-    >>> _ = path.write_bytes(b"")
-    >>> [(name, digest[:8]) for name, digest in hashed([input_file(str(path))] * 2)]
-    [('a.run', 'e3b0c442')]
+    """Name without folder and SHA-256 of each file, each path once; a file that cannot be read any
+    more is left out.
     """
     once = list({one.path: one for one in inputs}.values())
     digests = in_order(lambda number: _digest(once[number]), len(once), None)
@@ -54,13 +35,7 @@ def hashed(inputs: Iterable[InputRecord]) -> tuple[tuple[str, str], ...]:
 
 
 def hashed_ahead(inputs: Iterable[InputRecord]) -> Callable[[], tuple[tuple[str, str], ...]]:
-    """Begin `hashed` on threads of its own; the call returned waits for the result.
-
-    Examples
-    --------
-    >>> hashed_ahead([])()
-    ()
-    """
+    """Begin `hashed` on threads of its own; the call returned waits for the result."""
     found: list[tuple[tuple[str, str], ...]] = []
     inputs = list(inputs)
     thread = Thread(target=lambda: found.append(hashed(inputs)), daemon=True)  # a command that fails does not wait for it

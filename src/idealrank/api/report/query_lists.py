@@ -23,20 +23,8 @@ Made = TypeVar("Made")
 
 
 class MadeOnDemand(Mapping[str, Made], Generic[Made]):
-    """A mapping whose values are made when they are first asked for: a page has room for some of the lists that it could show.
-
-    Parameters
-    ----------
-    keys : sequence of str
-        In this order.
-    make : callable
-        Makes the value of a key.
-
-    Examples
-    --------
-    >>> found = MadeOnDemand(["a", "b"], str.upper)
-    >>> list(found), found["b"], len(found)
-    (['a', 'b'], 'B', 2)
+    """A mapping whose values are made when they are first asked for: a page has room for some of
+    the lists that it could show.
     """
 
     def __init__(self, keys: Sequence[str], make: Callable[[str], Made]) -> None:
@@ -58,25 +46,8 @@ class MadeOnDemand(Mapping[str, Made], Generic[Made]):
 
 
 def lists_of_hits(hits: Sequence[JudgedHits | None], order: Sequence[str], depth: int) -> dict[str, QueryLists]:
-    """Rankings from judged documents alone: other documents are known by rank alone, as unjudged.
-
-    Parameters
-    ----------
-    hits : sequence of (JudgedHits or None)
-        Of each run; None where they were not kept.
-    order : sequence of str
-        Number of queries.
-    depth : int
-        Ranks shown.
-
-    Examples
-    --------
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> from idealrank.evaluation.judged_hits import judged_hits
-    >>> kept = judged_hits(Qrels({"q": {"a": 2}}), Run({"q": ["x", "a"]}))
-    >>> lists_of_hits([kept], ["q"], 10)["q"].runs[0].documents
-    (None, 'a')
+    """Rankings from judged documents alone: other documents are known by rank alone, as
+    unjudged.
     """
     known = [set() if one is None else set(one.queries) for one in hits]
     found = {}
@@ -115,50 +86,23 @@ _LEAST, _MOST = 10, 20  # ranks of a listing
 
 
 def depth_of(measures: Sequence[Measure]) -> int:
-    """Ranks that a listing shows: as deep as the deepest cutoff, from 10 to 20.
-
-    Examples
-    --------
-    >>> from idealrank.measures.parse import parse_measures
-    >>> [depth_of(parse_measures(text)) for text in ("P@5", ["nDCG@15", "RR@3"], "AP", "R@1000")]
-    [10, 15, 20, 20]
-    """
+    """Ranks that a listing shows: as deep as the deepest cutoff, from 10 to 20."""
     cutoffs = [measure.cutoff if isinstance(measure.cutoff, int) else _MOST for measure in measures]
     return min(max([_LEAST, *cutoffs]), _MOST)
 
 
 class Lister(NamedTuple):
-    """Options for showing lists.
+    """Options for showing lists."""
 
-    Attributes
-    ----------
-    qrels : Qrels
-        What was judged.
-    measure : Measure
-        Source of the contributions, if `idealrank explain` can compute them.
-    convention : Convention
-        That orders the lists.
-    depth : int
-        Ranks shown.
-
-    Examples
-    --------
-    >>> from idealrank.measures.binary import P
-    >>> from idealrank.evaluation.evaluate import evaluate
-    >>> qrels, run = Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]})
-    >>> lister = Lister(qrels, P(cutoff=2), Convention.of("standard"), 10)
-    >>> shown = lister.listings(run, evaluate(qrels, run, "P@2", keep_top=10).judged, ["q"])["q"]
-    >>> shown.documents, shown.grades, shown.added
-    (('x', 'a'), (None, 1.0), (0.0, 0.5))
-    """
-
-    qrels: Qrels
-    measure: Measure
-    convention: Convention
-    depth: int
+    qrels: Qrels  # What was judged
+    measure: Measure  # Source of the contributions, if `idealrank explain` can compute them
+    convention: Convention  # That orders the lists
+    depth: int  # Ranks shown
 
     def listings(self, run: Run, judged: Judged, queries: Sequence[str]) -> Mapping[str, Listing | None]:
-        """The lists of some queries; None where the run does not answer one. `judged` has the hits of whole lists, and their top."""
+        """The lists of some queries; None where the run does not answer one. `judged` has the hits
+        of whole lists, and their top.
+        """
         convention = Convention.of(self.convention, unjudged="skipped") if self.measure.judged_only else self.convention
         found = list_hits(judged, self.measure.under(convention), convention.alignment) if queries else None
         if found is None:

@@ -25,28 +25,8 @@ def queries_first(
 ) -> Iterator[str]:
     """Every query, the most telling ones first.
 
-    Those that closed a gate; then of each pair of runs in turn the largest loss, the largest gain, the second loss, and so on; of one
-    run alone those with the worst values; then all others.
-
-    Parameters
-    ----------
-    evaluations : sequence of Evaluation
-        Names of the runs.
-    measure : Measure
-        Whose values and differences are meant.
-    pairs : sequence of (int, int)
-        Numbers of the runs that are compared; of none every two are looked at.
-    gated : Gated, optional
-        What a gate said.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {"q1": {"x": 1}, "q2": {"x": 1}, "q3": {"x": 1}}
-    >>> a = ir.evaluate(qrels, {"q1": ["x"], "q2": ["x"], "q3": ["y", "x"]}, "RR")
-    >>> b = ir.evaluate(qrels, {"q1": ["x"], "q2": ["y", "x"], "q3": ["x"]}, "RR")
-    >>> list(queries_first([a, b], a.measures[0], [(0, 1)])), list(queries_first([a], a.measures[0], []))
-    (['q2', 'q3', 'q1'], ['q3', 'q1', 'q2'])
+    Those that closed a gate; then of each pair of runs in turn the largest loss, the largest gain,
+    the second loss, and so on; of one run alone those with the worst values; then all others.
     """
     queries = list(dict.fromkeys(query for evaluation in evaluations for query in evaluation.queries))
     values = [QueryTable.of(one, [measure], queries).values[:, 0] * (measure.direction or 1) for one in evaluations]
@@ -68,14 +48,8 @@ def _by_size(differences: FloatArray) -> IntArray:
 
 
 def room_for_lists(evaluations: Sequence[Evaluation], n_measures: int, query_texts: Mapping[str, str]) -> int:
-    """Compressed bytes that lists, document ids and texts may take, beside the values and texts of all queries.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> 900_000 < room_for_lists([one], 1, {}) < 1_000_000
-    True
+    """Compressed bytes that lists, document ids and texts may take, beside the values and texts of
+    all queries.
     """
     n_queries = len(evaluations[0].queries)
     values = 2 * n_queries * len(evaluations) * n_measures
@@ -85,24 +59,12 @@ def room_for_lists(evaluations: Sequence[Evaluation], n_measures: int, query_tex
 
 
 def most_queries(room: int, n_runs: int, depth: int) -> int:
-    """Return the largest number of queries whose lists may fit into a number of bytes.
-
-    Examples
-    --------
-    >>> most_queries(60_000, 2, 10)
-    500
-    """
+    """Return the largest number of queries whose lists may fit into a number of bytes."""
     return max(int(room / (n_runs * depth * _FOR_A_DOCUMENT)), 1)
 
 
 def documents_of_lists(lists: Mapping[str, QueryLists]) -> dict[str, None]:
-    """Every document of the lists and of what they missed, in the order of the queries.
-
-    Examples
-    --------
-    >>> list(documents_of_lists({"q": QueryLists(runs=(None,), relevant=(("d1", 3.0),))}))
-    ['d1']
-    """
+    """Every document of the lists and of what they missed, in the order of the queries."""
     found: dict[str, None] = {}
     for shown in lists.values():
         for listing in shown.runs:

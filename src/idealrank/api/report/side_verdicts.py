@@ -20,26 +20,7 @@ MOST_ROWS = 4_000_000
 
 
 def against_baselines(run: Evaluation, baselines: Sequence[Evaluation], measures: Sequence[Measure], **options: object) -> Comparison:
-    """A run compared with each of its baselines: every difference is run - baseline.
-
-    Parameters
-    ----------
-    run, baselines : Evaluation
-        The runs; the comparison has the baselines first.
-    measures : sequence of Measure
-        What is compared.
-    **options
-        weights, clusters, slices, level, threads: as for `compare`.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> one, two, new = (ir.evaluate(qrels, {q: r for q in qrels}, "RR") for r in (["x"], ["y", "z", "x"], ["y", "x"]))
-    >>> found = against_baselines(new, [one, two], new.measures)
-    >>> found.names, [(pair.a, pair.b, round(pair["RR"].difference, 4), pair["RR"].verdict) for pair in found.pairs]
-    (('run', 'run (2)', 'run (3)'), [('run', 'run (3)', -0.5, 'worse'), ('run (2)', 'run (3)', 0.1667, 'better')])
-    """
+    """A run compared with each of its baselines: every difference is run - baseline."""
     texts = tuple(measures)
     if len(baselines) == 1:
         return compare(baselines[0], run, measures=texts, **options)  # type: ignore[arg-type]
@@ -48,15 +29,7 @@ def against_baselines(run: Evaluation, baselines: Sequence[Evaluation], measures
 
 
 def with_gate(found: ReportMaterial, gated: Gated) -> ReportMaterial:
-    """Add a gate and the comparison of its run with its baselines; their evaluations come first.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> with_gate(ReportMaterial(evaluations=(one, one), measures=one.measures), ir.gate(one, one)).comparison.names
-    ('run (2)', 'run')
-    """
+    """Add a gate and the comparison of its run with its baselines; their evaluations come first."""
     run, *baselines = found.evaluations
     if not baselines:
         return replace(found, gated=gated)
@@ -74,7 +47,9 @@ def with_gate(found: ReportMaterial, gated: Gated) -> ReportMaterial:
 
 
 def _declared(gated: Gated, names: Sequence[str]) -> DeclaredLabels:
-    """Return what was declared for a gate, by the names that its baselines and then its run have in the comparison."""
+    """Return what was declared for a gate, by the names that its baselines and then its run have in
+    the comparison.
+    """
     renamed = dict(zip((*gated.baselines, gated.run), names, strict=True))
     return DeclaredLabels.again(gated.labels, renamed.get(gated.labels_from or ""))
 
@@ -86,31 +61,8 @@ def robustness(
     wanted: bool | None = None,
     tell: "Callable[[int, int], None] | None" = None,
 ) -> Robustness | None:
-    """Run the robustness analysis of the leading pair by the first measure, tested like the comparison.
-
-    Parameters
-    ----------
-    found : ReportMaterial
-        The comparison and its sources.
-    judgments : Qrels or callable, optional
-        What reads them under each policy for documents judged twice; default the judgments of `found`.
-    wanted : bool, optional
-        None leaves it to the size of the runs.
-    tell : callable, optional
-        Called with alignments done and their number.
-
-    Returns
-    -------
-    Robustness or None
-        None where it is not wanted, or there is nothing to make it from.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> from idealrank.api.report.material import ReportMaterial
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> robustness(ReportMaterial(evaluations=(one,), measures=one.measures)) is None
-    True
+    """Run the robustness analysis of the leading pair by the first measure, tested like the
+    comparison.
     """
     source = found.qrels if judgments is None else judgments
     if wanted is False or source is None or not found.runs or found.comparison is None or not found.comparison.pairs:

@@ -64,35 +64,14 @@ method: Decorator = click.option(
 
 @dataclass(frozen=True, kw_only=True)
 class LogInput:
-    """A click log and how it is read.
+    """A click log and how it is read."""
 
-    Attributes
-    ----------
-    path : str
-        The log; with `events_path`, the queries of UBI.
-    columns_text : str
-        Names of columns by role; empty to find them by their usual names.
-    events_path : str or None
-        Events of UBI.
-    click_actions : str
-        Actions of UBI that are clicks.
-    most_lists : int
-        Lists of one user beyond which it is a program.
-    redaction : bytes or None
-        Key of the hashes, empty for none; None to hash nothing.
-
-    Examples
-    --------
-    >>> LogInput(path="log.csv").paths
-    ('log.csv',)
-    """
-
-    path: str
-    columns_text: str = ""
-    events_path: str | None = None
-    click_actions: str = "click"
-    most_lists: int = 1000
-    redaction: bytes | None = None
+    path: str  # The log; with `events_path`, the queries of UBI
+    columns_text: str = ""  # Names of columns by role; empty to find them by their usual names
+    events_path: str | None = None  # Events of UBI
+    click_actions: str = "click"  # Actions of UBI that are clicks
+    most_lists: int = 1000  # Lists of one user beyond which it is a program
+    redaction: bytes | None = None  # Key of the hashes, empty for none; None to hash nothing
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -182,13 +161,7 @@ def _note(message: str) -> None:
 
 
 def model_of(name: str, iterations: int) -> Model:
-    """Return the click model of a name.
-
-    Examples
-    --------
-    >>> model_of("pbm", 20)
-    PBM(iterations=20, start=0.5)
-    """
+    """Return the click model of a name."""
     models: dict[str, Model] = {
         "pbm": PBM(iterations), "ubm": UBM(iterations), "dbn": DBN(iterations), "cascade": Cascade(), "dcm": DCM(), "sdbn": SDBN(),
     }  # fmt: skip

@@ -122,21 +122,16 @@ def _ranking(run: Run, sessions: Sessions, cutoff: int | None) -> dict[str, list
 
 
 def with_cautions(value: LoggedDCG, cautions: tuple[str, ...]) -> LoggedDCG:
-    """Add cautions of the propensities to a value that rests on them.
-
-    Examples
-    --------
-    >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [0, 0]])
-    >>> with_cautions(logged_dcg(log, {"q": ["b", "a"]}, [1.0, 0.5]), ("the fit has not converged",)).cautions[0]
-    'the fit has not converged'
-    """
+    """Add cautions of the propensities to a value that rests on them."""
     return replace(value, cautions=(*cautions, *value.cautions))
 
 
 def _propensities(
     sessions: Sessions, method: str, path: str | None, iterations: int
 ) -> tuple[FloatArray | FittedPBM, FloatArray | None, tuple[str, ...]]:
-    """Exposures of what each list shows, or a model that gives them; offsets under trust bias; and cautions."""
+    """Exposures of what each list shows, or a model that gives them; offsets under trust bias; and
+    cautions.
+    """
     if path is None:
         _require_clicks(sessions)
     if path is None and method == "em":
@@ -169,7 +164,9 @@ def _of_model(sessions: Sessions, iterations: int) -> FittedPBM:
 
 
 def _require_clicks(sessions: Sessions) -> None:
-    """Refuse a log without a click, or without a click at the first rank, to which estimated propensities are relative."""
+    """Refuse a log without a click, or without a click at the first rank, to which estimated
+    propensities are relative.
+    """
     sessions.require_click()
     if not sessions.clicks[:, 0].any():
         raise InputError(

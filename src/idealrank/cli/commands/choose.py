@@ -133,7 +133,9 @@ def _cutoffs(texts: tuple[str, ...]) -> list[Cutoff | None]:
 
 
 def _kind(path: str | None) -> drawings.Format | None:
-    """The format that a file's ending asks for; what draws it is asked for before anything is computed."""
+    """The format that a file's ending asks for; what draws it is asked for before anything is
+    computed.
+    """
     if path is None:
         return None
     known: dict[str, drawings.Format] = {f".{name}": kind for name, kind in FIGURE_FORMATS.items()}

@@ -38,14 +38,8 @@ from idealrank.stats.special import load_special
 def why_command(
     qrels: str, runs: Sequence[str], measures: Sequence[Measure], convention: str, inputs: Inputs, labels_from: str | None = None
 ) -> str:
-    """`idealrank why` for the first measure that it can split; empty if there is none, or if a file cannot be read again.
-
-    Parameters
-    ----------
-    qrels, runs, convention, inputs, labels_from
-        As typed.
-    measures : sequence of Measure
-        The measures that were compared.
+    """`idealrank why` for the first measure that it can split; empty if there is none, or if a file
+    cannot be read again.
 
     Examples
     --------
@@ -243,7 +237,9 @@ def _check_written(given: input_options.InputFiles, results: Results, baseline: 
 
 
 class _Told(NamedTuple):
-    """Facts of the command for its report: how to explain the difference, the files, and how they are read."""
+    """Facts of the command for its report: how to explain the difference, the files, and how they
+    are read.
+    """
 
     why: Callable[[], str]
     qrels: str
@@ -264,7 +260,9 @@ def _write(comparison: Comparison, layout: str, path: str | None, told: _Told, s
 
 
 def _names(runs: Sequence[str], baseline: str | None, letters: Letters, paper: Paper | None) -> tuple[list[str], str | None]:
-    """Names of the runs, which are two or more, and the baseline among them, by name or path; letters must have their table."""
+    """Names of the runs, which are two or more, and the baseline among them, by name or path;
+    letters must have their table.
+    """
     if len(runs) < 2:
         raise OptionError(f"found one run, {', '.join(runs)}; expected two or more: idealrank compare QRELS RUN_A RUN_B")
     names = input_options.run_names(runs)

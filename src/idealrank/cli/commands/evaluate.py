@@ -296,7 +296,9 @@ def _weights_cautions(evaluations: list[Evaluation], design: Mapping[str, Any]) 
 
 
 def _sample_cautions(of_queries: "OfQueries | None") -> tuple[str, ...]:
-    """Caution of intervals by the weights of a sample; experiments/sampled_pools.py has their coverage."""
+    """Caution of intervals by the weights of a sample; experiments/sampled_pools.py has their
+    coverage.
+    """
     if of_queries is None or not of_queries.files.weights_are_of_a_sample:
         return ()
     return (

@@ -55,68 +55,26 @@ class Done(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """Gate to run, with its files.
+    """Gate to run, with its files."""
 
-    Attributes
-    ----------
-    asked : GateRequest
-        The policy, measures, convention and paths of baselines.
-    qrels, run : str
-        Paths.
-    inputs : Inputs
-        How files are read.
-    update : bool
-        Whether the run may take the place of the last baseline.
-    outputs : Outputs
-        None of which is to be a file that is read.
-    results : Results
-        The page that is wanted.
-    threads : int
-        0 for one a core.
-    judge_path : str or None
-        Path of the judgments of a judge.
-    repeats : tuple of str
-        Paths of further runs of the same engine.
-    accept, accepted_by : str
-        Reason to accept the run although the gate is closed, and the name of the person; empty without one.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from idealrank.cli.commands.gate import asked_of
-    >>> from idealrank.io.gate_files.gate_policies import PolicyFile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> for name, text in (("qrels", "q 0 x 1"), ("new.run", "q Q0 x 1 2.0 t"), ("old.run", "q Q0 x 1 3.0 t")):
-    ...     _ = (folder / name).write_text(text, encoding="utf-8")
-    >>> asked = asked_of(PolicyFile(), baselines=[str(folder / "old.run")])
-    >>> done = Job(asked=asked, qrels=str(folder / "qrels"), run=str(folder / "new.run")).done()
-    >>> done.gated.passed, done.notes
-    (True, [])
-    """
-
-    asked: GateRequest
+    asked: GateRequest  # The policy, measures, convention and paths of baselines
+    # qrels, run: Paths
     qrels: str
     run: str
-    inputs: input_options.Inputs = field(default_factory=input_options.Inputs)
-    update: bool = False
-    outputs: Outputs = field(default_factory=Outputs)
-    results: Results = field(default_factory=Results)
-    threads: int = 0
-    judge_path: str | None = None
-    repeats: tuple[str, ...] = ()
+    inputs: input_options.Inputs = field(default_factory=input_options.Inputs)  # How files are read
+    update: bool = False  # Whether the run may take the place of the last baseline
+    outputs: Outputs = field(default_factory=Outputs)  # None of which is to be a file that is read
+    results: Results = field(default_factory=Results)  # The page that is wanted
+    threads: int = 0  # 0 for one a core
+    judge_path: str | None = None  # Path of the judgments of a judge
+    repeats: tuple[str, ...] = ()  # Paths of further runs of the same engine
+    # accept, accepted_by: Reason to accept the run although the gate is closed, and the name of the
+    # person; empty without one
     accept: str = ""
     accepted_by: str = ""
 
     def done(self) -> "Done":
-        """Run the gate on the files as they are before any is replaced.
-
-        Raises
-        ------
-        InputError
-            A file cannot be used.
-        OptionError
-            An option has an invalid value.
-        """
+        """Run the gate on the files as they are before any is replaced."""
         self._check_paths()
         watch, names = Watch(), _names(self.run, self.asked.baselines)
         declared = self.asked.declared
@@ -151,12 +109,8 @@ class Job:
         return acceptance_of(held.gated, self.accept, self.accepted_by or getpass.getuser(), time)
 
     def first_baseline(self) -> tuple[bytes, dict[str, float]]:
-        """Return the file of a first baseline, made of the run, and the run's means; nothing is written.
-
-        Raises
-        ------
-        InputError
-            A file cannot be used, or the run has no judged document.
+        """Return the file of a first baseline, made of the run, and the run's means; nothing is
+        written.
         """
         front = _Front(self, Watch(), _names(self.run, self.asked.baselines))
         work = GateJob(asked=self.asked, caller=front, threads=self.threads)
@@ -255,16 +209,8 @@ def _refuse_same_repeat(run: str, repeats: Sequence[str]) -> None:
 
 
 def refuse_unfit_target(path: str, others: Sequence[str]) -> None:
-    """Refuse to make a baseline where something stands that is no baseline, before any work is done.
-
-    Raises
-    ------
-    OptionError
-        The file is an ordinary run, or one that this command reads; or its folder does not exist.
-
-    Examples
-    --------
-    >>> refuse_unfit_target("no-such-file.run.gz", [])
+    """Refuse to make a baseline where something stands that is no baseline, before any work is
+    done.
     """
     target = Path(path)
     if not target.parent.is_dir():
@@ -288,31 +234,13 @@ _OPTIONS = {"measure_texts": ("measures", "-m"), "also_texts": ("also", "--also"
 
 
 def asked_here(**typed: Any) -> GateRequest:
-    """Settle what was typed with the policy of the project around the working directory.
-
-    Raises
-    ------
-    InputError
-        The policy file is wrong.
-    OptionError
-        An option is wrong, or there is no baseline.
-    """
+    """Settle what was typed with the policy of the project around the working directory."""
     return asked_of(find_policy(Path.cwd()), **typed)
 
 
 def asked_of(found: PolicyFile, **typed: Any) -> GateRequest:
-    """Settle what was typed with a policy; None, an empty text or nothing where the policy decides.
-
-    Raises
-    ------
-    OptionError
-        An option is wrong, or there is no baseline; with the file where it stands there.
-
-    Examples
-    --------
-    >>> asked = asked_of(PolicyFile(path="pyproject.toml", alpha=0.1), baselines=("best.run",), tolerance=0.01, measure_texts=["AP,RR"])
-    >>> asked.policy.tolerance, asked.policy.alpha, [str(one) for one in asked.measures]
-    (0.01, 0.1, ['AP', 'RR'])
+    """Settle what was typed with a policy; None, an empty text or nothing where the policy
+    decides.
     """
     given = {name: value for name, value in typed.items() if value is not None and value not in ((), [], "")}
     for option, (name, where) in _OPTIONS.items():

@@ -43,13 +43,7 @@ to failing. Evaluations of commits of this git repository are in the order of th
 
 @dataclass(frozen=True, kw_only=True)
 class FailureRule:
-    """Rule for a failing value, and the action to take.
-
-    Examples
-    --------
-    >>> FailureRule(below=None, drop=None, query="q7", bisect=False, exit_code=False).rule(1).text
-    '0.1 or more below the best before'
-    """
+    """Rule for a failing value, and the action to take."""
 
     below: float | None
     drop: float | None

@@ -138,7 +138,9 @@ def init(
 
 
 def _check(setup: GateSetup) -> None:
-    """Refuse files that cannot be named in a policy, and warn of files that a checkout does not have."""
+    """Refuse files that cannot be named in a policy, and warn of files that a checkout does not
+    have.
+    """
     refuse_standard_input_twice(*setup.qrels, setup.run)
     if "-" in (*setup.qrels, setup.run, setup.baseline, setup.queries, setup.documents):
         raise OptionError("found - (standard input), expected files: the policy names them for later gates")
@@ -170,7 +172,9 @@ def _baseline(setup: GateSetup, asked: GateRequest) -> PlannedFile:
 
 
 def _shown(planned: Sequence[PlannedFile]) -> list[str]:
-    """Print the files as they would be written; the baseline is compressed, and only its size is shown."""
+    """Print the files as they would be written; the baseline is compressed, and only its size is
+    shown.
+    """
     pieces = []
     for file in planned:
         is_baseline = file.purpose.startswith("baseline")

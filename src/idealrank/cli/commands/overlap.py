@@ -115,6 +115,8 @@ def overlap(
 
 
 def _of_one_file(path: str) -> list[str]:
-    """Compare a run with itself, as a test of a script may do: every measure has its greatest value."""
+    """Compare a run with itself, as a test of a script may do: every measure has its greatest
+    value.
+    """
     (name,) = input_options.run_names([path])
     return [name, f"{name} (2)"]

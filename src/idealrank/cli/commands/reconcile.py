@@ -102,7 +102,9 @@ def reconcile(
 
 
 def _judgments(inputs: input_options.Inputs, path: str, convention: Convention) -> JudgmentsSource:
-    """Judgments as each policy for documents judged twice reads them; standard input can be read once only."""
+    """Judgments as each policy for documents judged twice reads them; standard input can be read
+    once only.
+    """
     if path == "-":
         return inputs.open_qrels(path, convention)
 

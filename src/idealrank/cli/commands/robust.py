@@ -171,7 +171,9 @@ def _checked(runs: Sequence[str], measure_text: str) -> Measure:
 
 
 def _judgments(inputs: input_options.Inputs, path: str, convention: Convention) -> Callable[[QrelsDuplicates], Qrels]:
-    """Judgments as each policy for documents judged twice reads them; standard input can be read once only."""
+    """Judgments as each policy for documents judged twice reads them; standard input can be read
+    once only.
+    """
     if path == "-":
         once = inputs.open_qrels(path, convention)
         return lambda _policy: once

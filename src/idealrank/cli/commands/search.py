@@ -139,7 +139,9 @@ def search(
 
 
 def _refuse_failures(runs: Iterable["SearchRun"], allowed: float) -> None:
-    """End with code 1 if more queries failed than are allowed: a run without them measures less than it seems to."""
+    """End with code 1 if more queries failed than are allowed: a run without them measures less
+    than it seems to.
+    """
     told = [
         f"{run.name}: {len(run.failures):,} of {len(run.records):,} queries failed and are not in {run.path or 'the run'}"
         for run in runs

@@ -113,7 +113,9 @@ def _check_numbers(copies: Sequence[int], single: str | None) -> None:
 
 
 def _sides(runs: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The runs before and after the separator; patterns that no shell took apart are taken apart here."""
+    """The runs before and after the separator; patterns that no shell took apart are taken apart
+    here.
+    """
     if runs.count(_SEPARATOR) != 1 or runs[0] == _SEPARATOR or runs[-1] == _SEPARATOR:
         found = f"{runs.count(_SEPARATOR)} times {_SEPARATOR}" if runs.count(_SEPARATOR) != 1 else f"no run on one side of {_SEPARATOR}"
         raise OptionError(f"found {found}, expected idealrank seeds QRELS RUN_OF_A... {_SEPARATOR} RUN_OF_B...")

@@ -57,14 +57,7 @@ def show(
 
 
 def facts(entry: "Entry") -> dict[str, str]:
-    """Describe the origin of an entry.
-
-    Examples
-    --------
-    >>> from idealrank.store import Entry, Record
-    >>> facts(Entry(id="3f2a9c41d07b", kind="evaluation", name="bm25", record=Record(tags=("main", "v2"))))["tags"]
-    'main, v2'
-    """
+    """Describe the origin of an entry."""
     record = entry.record
     return {
         "when": f"{record.time[:19].replace('T', ' ')} UTC" if record.time else "",
@@ -125,7 +118,9 @@ class _Evaluated:
 
 @dataclass(frozen=True)
 class _Means:
-    """An evaluation whose measures or convention are a user's functions: the means are numbers all the same."""
+    """An evaluation whose measures or convention are a user's functions: the means are numbers all
+    the same.
+    """
 
     kept: "Stored"
     error: OptionError

@@ -42,27 +42,7 @@ _TABLES = {"qrels": (), "prefs": ("preferences",), "qrels_prefs": ("preferences"
 
 
 def columns_of(names: Mapping[str, tuple[str, ...]], request: Request, grades: Iterable[float] = ()) -> list[TrecColumn]:
-    """List the printed measures, line by line, without the run's tag.
-
-    Parameters
-    ----------
-    names : mapping
-        Names with their parameters, as `chosen` gives them.
-    request : Request
-        The options: the relevance level, the size of the collection, and ``-c``.
-    grades : iterable of float
-        Every grade of the judgments: one for which no gain is given is its own gain.
-
-    Raises
-    ------
-    OptionError
-        A measure needs judgments of another kind than ``-R`` says, or a parameter is not what it takes.
-
-    Examples
-    --------
-    >>> [str(column.measure) for column in columns_of({"map": (), "P": ("5",), "ndcg": ("1=3",)}, Request(level=2), [0, 2])]
-    ['AP(rel=2)', 'P(rel=2)@5', 'nDCG(gain={0:0,1:3,2:2})']
-    """
+    """List the printed measures, line by line, without the run's tag."""
     columns = []
     for name, parameters in names.items():
         if name != "runid":
@@ -87,7 +67,9 @@ def _column(name: str, parameter: str, request: Request, grades: Iterable[float]
 
 
 def _made_up(name: str, parameter: str) -> float | str | None:
-    """Value or text of the document that trec_eval makes up; without parameters it empties both measures afterwards, by their names."""
+    """Value or text of the document that trec_eval makes up; without parameters it empties both
+    measures afterwards, by their names.
+    """
     if not parameter:
         return None
     if name == "utility":  # one document more that is returned and not relevant, one less that is neither
@@ -97,18 +79,7 @@ def _made_up(name: str, parameter: str) -> float | str | None:
 
 
 def measure_of(name: str, parameter: str, grades: Iterable[float] = ()) -> Measure:
-    """The measure of a name and a parameter, at the usual relevance level.
-
-    Raises
-    ------
-    OptionError
-        The parameter is not what the measure takes.
-
-    Examples
-    --------
-    >>> str(measure_of("P", "5", ())), str(measure_of("ndcg", "1=3,2=4.5", [0, 1]))
-    ('P@5', 'nDCG(gain={0:0,1:3,2:4.5})')
-    """
+    """The measure of a name and a parameter, at the usual relevance level."""
     spelling = _SPELLINGS.get(name, name)
     try:
         if parameter and name in _WITH_GAINS:
@@ -160,17 +131,7 @@ _WITH_OPTIONS: Mapping[str, Callable[[Measure, str], Measure]] = {
 
 
 def report(request: Request) -> Iterator[str]:
-    r"""The text for a request, in pieces.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "qrels").write_text("q 0 a 1")
-    >>> _ = (folder / "run").write_text("q Q0 a 1 0.5 mine")
-    >>> list(report(Request(files=[str(folder / "qrels"), str(folder / "run")], measures=["runid", "map"])))[1]
-    'map                   \tall\t1.0000\n'
-    """
+    r"""The text for a request, in pieces."""
     names = chosen(request.measures, new=request.convention != VERSION_9)
     input_options.refuse_standard_input_twice(*request.files, request.zscores or "")
     watch = Watch()
@@ -227,13 +188,7 @@ def _evaluated(request: Request, judgments: Judgments, columns: Sequence[TrecCol
 
 
 def convention_of(request: Request) -> Convention:
-    """The convention that the options make.
-
-    Examples
-    --------
-    >>> convention_of(Request(complete=True, judged_only=True)).name
-    'trec_eval-10,unjudged=skipped,negative=removed'
-    """
+    """The convention that the options make."""
     switches = {"missing": "zero" if request.complete else "left-out"}
     if request.judged_only:
         switches |= {"unjudged": "skipped", "negative": "removed"}
@@ -272,24 +227,12 @@ Exit codes: 0 success, 2 bad input or usage, 70 fault of idealrank.
 
 
 def version_text() -> str:
-    r"""One line for ``-v``.
-
-    Examples
-    --------
-    >>> version_text().strip()  # doctest: +ELLIPSIS
-    'idealrank ... in the place of trec_eval 10.0'
-    """
+    r"""One line for ``-v``."""
     return f"idealrank {__version__} in the place of trec_eval 10.0\n"
 
 
 def help_text(request: Request) -> str:
-    """Usage, the sets of measures, and what the measures named with ``-m`` are.
-
-    Examples
-    --------
-    >>> "share of the first k ranks" in help_text(Request(measures=["P"]))
-    True
-    """
+    """Usage, the sets of measures, and what the measures named with ``-m`` are."""
     parts = [_USAGE, _nicknames()]
     parts += [_described(request)] if request.measures else []
     return "\n".join([*parts, _MORE])

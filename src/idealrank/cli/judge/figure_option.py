@@ -11,19 +11,8 @@ from idealrank.reports.table.formats import FIGURE_FORMATS
 
 
 def figure_kind(path: str | None, inputs: Sequence[str]) -> "drawings.Format | None":
-    """Return the format of the figure, refused before anything is computed if it cannot be drawn.
-
-    Raises
-    ------
-    OptionError
-        No format has the ending, or the figure would replace an input.
-    MissingExtraError
-        The packages that draw it are missing.
-
-    Examples
-    --------
-    >>> figure_kind("curve.json", []), figure_kind(None, [])
-    ('json', None)
+    """Return the format of the figure, refused before anything is computed if it cannot be
+    drawn.
     """
     if path is None:
         return None

@@ -15,32 +15,13 @@ from idealrank.judging import ScaleTable
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeFiles:
-    """Files of a command that holds judges against a human.
+    """Files of a command that holds judges against a human."""
 
-    Attributes
-    ----------
-    qrels : str
-        Path of the human's judgments.
-    judges : dict of str to str
-        Paths by name of the judge.
-    runs : dict of str to str
-        Paths by name of the run.
-    tables : dict of str to ScaleTable
-        Tables of grades, by name of the judge or ``human``.
-    inputs : Inputs
-        How files are read, and further judgments of the human.
-
-    Examples
-    --------
-    >>> JudgeFiles.of("human.qrels", ["model=a.qrels", "b.qrels"], ["bm25.run"], [], input_options.Inputs(), None).judges
-    {'model': 'a.qrels', 'b': 'b.qrels'}
-    """
-
-    qrels: str
-    judges: dict[str, str]
-    runs: dict[str, str]
-    tables: dict[str, ScaleTable]
-    inputs: input_options.Inputs
+    qrels: str  # Path of the human's judgments
+    judges: dict[str, str]  # Paths by name of the judge
+    runs: dict[str, str]  # Paths by name of the run
+    tables: dict[str, ScaleTable]  # Tables of grades, by name of the judge or ``human``
+    inputs: input_options.Inputs  # How files are read, and further judgments of the human
 
     @classmethod
     def of(
@@ -53,13 +34,7 @@ class JudgeFiles:
         output: str | None,
         *others: str | None,
     ) -> "JudgeFiles":
-        """Name the files; a judge without a name has the stem of its file.
-
-        Raises
-        ------
-        OptionError
-            A name comes twice, standard input is read twice, or the output would replace an input.
-        """
+        """Name the files; a judge without a name has the stem of its file."""
         named = named_texts([text if "=" in text else f"{name_of(text)}={text}" for text in judges], "--judge", "model=model.qrels")
         options.refuse_to_replace(output, (*named.values(), *others))
         input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *named.values(), *runs)
@@ -87,18 +62,7 @@ class JudgeFiles:
 
 
 def named_texts(texts: Sequence[str], option: str, example: str) -> dict[str, str]:
-    """Names and what stands behind their equals sign.
-
-    Raises
-    ------
-    OptionError
-        A text has no name, nothing behind it, or the name of another.
-
-    Examples
-    --------
-    >>> named_texts(["a=x", "b=y=z"], "--family", "model=llama")
-    {'a': 'x', 'b': 'y=z'}
-    """
+    """Names and what stands behind their equals sign."""
     found: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -111,17 +75,7 @@ def named_texts(texts: Sequence[str], option: str, example: str) -> dict[str, st
 
 
 def refuse_unknown(families: Mapping[str, str], known: Collection[str]) -> None:
-    """Refuse the family of a name that no judge and no run has.
-
-    Raises
-    ------
-    OptionError
-        There is one.
-
-    Examples
-    --------
-    >>> refuse_unknown({"model": "llama"}, {"model", "bm25"})
-    """
+    """Refuse the family of a name that no judge and no run has."""
     for name, family in families.items():
         if name not in known:
             raise OptionError(f"--family {shown(name)}={shown(family)}: expected the name of a judge or run: {', '.join(sorted(known))}")

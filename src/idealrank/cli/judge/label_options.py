@@ -26,13 +26,7 @@ judges: Decorator = click.option(
 
 
 def _one_measure(_context: click.Context, _option: click.Parameter, texts: Sequence[str]) -> str:
-    """Text of the one measure of a command that takes no more.
-
-    Raises
-    ------
-    OptionError
-        There are several.
-    """
+    """Text of the one measure of a command that takes no more."""
     parts = measure_parts(texts, DEFAULT_MEASURES[0])
     if len(parts) > 1:
         raise OptionError(f"-m: found {len(parts)} measures ({', '.join(map(shown, parts))}), expected one")
@@ -69,13 +63,7 @@ level: Decorator = click.option(
 
 
 def parse_scale(text: str) -> list[float] | None:
-    """Grades of ``--scale``; None without.
-
-    Examples
-    --------
-    >>> parse_scale("0,1,2"), parse_scale("")
-    ([0.0, 1.0, 2.0], None)
-    """
+    """Grades of ``--scale``; None without."""
     if not text:
         return None
     try:
@@ -88,18 +76,7 @@ def parse_scale(text: str) -> list[float] | None:
 
 
 def rater_names(paths: Sequence[str]) -> list[str]:
-    """A name for each file of judgments: its stem, or its path where two stems are the same.
-
-    Raises
-    ------
-    OptionError
-        A file is named twice.
-
-    Examples
-    --------
-    >>> rater_names(["a/ann.qrels", "b/ann.qrels", "ben.qrels"])
-    ['a/ann.qrels', 'b/ann.qrels', 'ben']
-    """
+    """A name for each file of judgments: its stem, or its path where two stems are the same."""
     twice = next((path for path in paths if paths.count(path) > 1), None)
     if twice is not None:
         raise OptionError(f"judgments {twice}: found the same file twice, expected each rater once")
@@ -108,29 +85,12 @@ def rater_names(paths: Sequence[str]) -> list[str]:
 
 
 def cluster_labels(path: str | None, table: LabelTable) -> Any:
-    """Cluster of each pair: its query, or the label that a file gives its query.
-
-    Raises
-    ------
-    InputError
-        The file lacks a query.
-
-    Examples
-    --------
-    >>> cluster_labels(None, LabelTable.of({"ann": {"q": {"a": 1}}}))
-    'query'
-    """
+    """Cluster of each pair: its query, or the label that a file gives its query."""
     return "query" if path is None else np.array(labels_of(path, table.queries))
 
 
 def labels_of(path: str, queries: Sequence[str]) -> list[str]:
-    """Label of each query.
-
-    Raises
-    ------
-    InputError
-        The file lacks one.
-    """
+    """Label of each query."""
     known: Mapping[str, str] = read_clusters(path)
     missing = next((query for query in queries if query not in known), None)
     if missing is not None:

@@ -209,7 +209,9 @@ def _verdict(
 
 
 def _write(context: click.Context, chosen: NextLabels) -> None:
-    """Write the documents: to a sheet by its ending, with a summary to read, or in the format asked for."""
+    """Write the documents: to a sheet by its ending, with a summary to read, or in the format asked
+    for.
+    """
     layout, path = context.params["layout"], context.params["output_path"]
     by_default = context.get_parameter_source("layout") is ParameterSource.DEFAULT
     is_sheet = by_default and path is not None and Path(path).suffix.lower() == ".csv"

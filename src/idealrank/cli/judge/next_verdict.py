@@ -37,32 +37,21 @@ _OTHERS = (".tsv", ".json", ".jsonl", ".parquet", ".arrow", ".feather")
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictFiles:
-    """Files as typed, and what was read from them.
+    """Files as typed, and what was read from them."""
 
-    Attributes
-    ----------
-    qrels, run_a, run_b : str
-        Paths.
-    inputs : Inputs
-        How files are read.
-    judgments : Qrels
-        The judgments.
-    runs : sequence of Run
-        Both runs.
-    labels_from : str or None
-        Run whose results were labelled, as typed.
-    """
-
+    # qrels, run_a, run_b: Paths
     qrels: str
     run_a: str
     run_b: str
-    inputs: input_options.Inputs
-    judgments: Qrels
-    runs: Sequence[Run]
-    labels_from: str | None
+    inputs: input_options.Inputs  # How files are read
+    judgments: Qrels  # The judgments
+    runs: Sequence[Run]  # Both runs
+    labels_from: str | None  # Run whose results were labelled, as typed
 
     def compared(self, measure: Measure, convention: Convention, alpha: float, policy: Mapping[str, Any], watch: Watch) -> VerdictLike:
-        """Compare both runs as `idealrank compare` does; the policy has the margin and the largest loss."""
+        """Compare both runs as `idealrank compare` does; the policy has the margin and the largest
+        loss.
+        """
         paths = self.run_a, self.run_b
         evaluations = []
         for run, path in zip(self.runs, paths, strict=True):
@@ -86,7 +75,9 @@ class VerdictFiles:
         return comparison[str(measure)]
 
     def gated(self, measure: Measure, **policy: Any) -> VerdictLike:
-        """Hold RUN_B to RUN as `idealrank gate` does, by the policy of the project and what was typed."""
+        """Hold RUN_B to RUN as `idealrank gate` does, by the policy of the project and what was
+        typed.
+        """
         from idealrank.cli.commands.gate import Job, asked_here  # noqa: PLC0415  (only where a gate is asked for)
 
         asked = asked_here(
@@ -103,13 +94,7 @@ class VerdictFiles:
 
 
 def refuse_unused(context: click.Context, until: Until, *, replay: bool) -> None:
-    """Refuse options that the stop has no place for.
-
-    Raises
-    ------
-    OptionError
-        One was typed.
-    """
+    """Refuse options that the stop has no place for."""
     if until == "sign":
         for name in ("tolerance", "strict", "margin", "largest_loss", "labels_from"):
             if _is_typed(context, name):

@@ -83,7 +83,9 @@ def nuggets(
 
 
 def _answer_others(found: Sequence[Evaluation], baseline: str | None) -> bool:
-    """Return whether systems answer different queries; they are not compared then, which is an error if a baseline is named."""
+    """Return whether systems answer different queries; they are not compared then, which is an
+    error if a baseline is named.
+    """
     first = found[0]
     other = next((one for one in found if set(one.queries) != set(first.queries)), None)
     if other is None:

@@ -35,18 +35,8 @@ def read_runs(inputs: input_options.Inputs, runs: Sequence[str], watch: Watch, q
 
 
 def refuse_foreign(qrels: Qrels, runs: Sequence[Run], paths: Sequence[str], measures: Sequence[Measure], convention: Convention) -> None:
-    """Refuse a run that answers no judged query; warn of a run without a judged document as `evaluate` does.
-
-    Raises
-    ------
-    InputError
-        A run is empty or answers no judged query.
-
-    Examples
-    --------
-    >>> from idealrank.measures.parse import parse_measure
-    >>> run = Run({"q": ["a"]}, name="mine")
-    >>> refuse_foreign(Qrels({"q": {"a": 1}}), [run], ["mine.run"], [parse_measure("AP")], Convention.of("standard"))
+    """Refuse a run that answers no judged query; warn of a run without a judged document as
+    `evaluate` does.
     """
     judged = set(qrels.queries)
     for run, path in zip(runs, paths, strict=True):
@@ -62,12 +52,8 @@ def refuse_foreign(qrels: Qrels, runs: Sequence[Run], paths: Sequence[str], meas
 
 
 def read_known_queries(path: str | None, runs: Sequence[Run], judged: Sequence[str] = ()) -> list[str] | None:
-    """Queries that a file lists, without those that no other file has, with a warning; None without a file.
-
-    Raises
-    ------
-    InputError
-        The file has no query, or none that is known.
+    """Queries that a file lists, without those that no other file has, with a warning; None without
+    a file.
     """
     if path is None:
         return None
@@ -91,7 +77,9 @@ def _near(query: str, known: Collection[str]) -> str:
 
 
 def tell_gaps(qrels: Qrels, runs: Sequence[Run], queries: Sequence[str] | None, *, hint: str = "") -> None:
-    """Note the compared queries that a run misses, and, without a list, the queries of the runs that are not compared."""
+    """Note the compared queries that a run misses, and, without a list, the queries of the runs
+    that are not compared.
+    """
     compared = list(qrels.queries) if queries is None else list(queries)
     answered = [queries_of_run(run) for run in runs]
     for run, of_run in zip(runs, answered, strict=True):

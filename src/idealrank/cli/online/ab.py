@@ -115,35 +115,15 @@ def ab(
 
 @dataclass(frozen=True, kw_only=True)
 class CohortLog:
-    """The click log of an A/B test, and the judgments that measure its lists.
+    """The click log of an A/B test, and the judgments that measure its lists."""
 
-    Attributes
-    ----------
-    path : str
-        The log.
-    columns : mapping or None
-        Names of its columns by role.
-    qrels_path : str or None
-        Judgments.
-    qrels_columns_text : str
-        Names of their columns, ``query=...,document=...``; empty to guess.
-    measure_texts : tuple of str
-        Measures; empty for the usual one.
-    convention_text : str
-        Convention of the measures.
-
-    Examples
-    --------
-    >>> CohortLog(path="log.csv").qrels_path is None
-    True
-    """
-
-    path: str
-    columns: Mapping[str, str] | None = None
-    qrels_path: str | None = None
+    path: str  # The log
+    columns: Mapping[str, str] | None = None  # Names of its columns by role
+    qrels_path: str | None = None  # Judgments
+    # Names of their columns, ``query=...,document=...``; empty to guess
     qrels_columns_text: str = ""
-    measure_texts: tuple[str, ...] = ()
-    convention_text: str = "standard"
+    measure_texts: tuple[str, ...] = ()  # Measures; empty for the usual one
+    convention_text: str = "standard"  # Convention of the measures
 
     def effects(self, how: Mapping[str, Any]) -> CohortEffects:
         """Read, check and compare; lists that make no sense are left out, which stderr says."""
@@ -166,13 +146,8 @@ class CohortLog:
 
 
 def days_of(seconds: FloatArray | None) -> FloatArray | None:
-    """Number the days of UTC from the first one, day 1; None if all times are of one day, or there are none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> days_of(np.array([0.0, 90_000.0])).tolist()
-    [1.0, 2.0]
+    """Number the days of UTC from the first one, day 1; None if all times are of one day, or there
+    are none.
     """
     if seconds is None:
         return None

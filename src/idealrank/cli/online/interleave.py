@@ -78,7 +78,9 @@ def interleave(
 
 
 def _lines(first: Run, second: Run, method: str, length: int, seed: int) -> Iterator[str]:
-    """A list for each query that both runs answer; the seed of a query does not depend on the documents of others."""
+    """A list for each query that both runs answer; the seed of a query does not depend on the
+    documents of others.
+    """
     for number, query in enumerate(overlap(first, second, "overlap@1").queries):
         a, b = (run.ranking(query).documents for run in (first, second))
         found = interleaved(a, b, method=method, length=length, rng=[seed, number])  # type: ignore[arg-type]

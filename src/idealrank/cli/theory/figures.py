@@ -101,15 +101,7 @@ def _source(collection: RankedCollection, data: str | None) -> str:
 def curves_of(
     collection: RankedCollection, figures: list[PaperFigure], source: str, tell: "Count | None" = None
 ) -> list[tuple[PaperFigure, SimulatedMeans]]:
-    """Compute the content of each figure, one ranker after another.
-
-    Examples
-    --------
-    >>> mine = RankedCollection(grades=np.array([1.0, 0.0]), scores={"mine": np.array([0.2, 0.9])}, offsets=np.array([0, 2]))
-    >>> ((figure, curves),) = curves_of(mine, [FIGURES[2]], "Data: two documents.")
-    >>> curves.means["mine"]
-    array([1.        , 0.70710678])
-    """
+    """Compute the content of each figure, one ranker after another."""
     measures = [figure.measure for figure in figures]
     labels, n_rankers = collection.rows(collection.grades), len(collection.scores)
     means, sizes = {}, np.arange(0)

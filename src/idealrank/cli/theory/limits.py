@@ -29,32 +29,17 @@ from idealrank.theory.relevance import RelevanceModel
 
 @dataclass(frozen=True, eq=False)
 class LabelledLists:
-    """Lists as returned, one after another.
+    """Lists as returned, one after another."""
 
-    Attributes
-    ----------
-    labels, scores : float64 array, shape (n_documents,)
-        Grades, 0 if unjudged; and ranks turned round, middle ranks where scores are tied.
-    lengths : int64 array, shape (n_queries,)
-        Documents of each list.
-    """
-
+    # labels, scores: shape (n_documents,): grades, 0 if unjudged; and ranks turned round, middle
+    # ranks where scores are tied
     labels: FloatArray
     scores: FloatArray
-    lengths: IntArray
+    lengths: IntArray  # shape (n_queries,): documents of each list
 
 
 def labelled(judged: Judged) -> LabelledLists:
-    """Every rank of every list with its grade.
-
-    Examples
-    --------
-    >>> from idealrank import Qrels, Run
-    >>> from idealrank.data.alignment import Alignment
-    >>> found = labelled(align(Qrels({"q": {"b": 2}}), Run({"q": ["a", "b", "c"]}), Alignment()))
-    >>> found.labels, found.scores, found.lengths.tolist()
-    (array([0., 2., 0.]), array([-1., -2., -3.]), [3])
-    """
+    """Every rank of every list with its grade."""
     hits, lengths = judged.hits, judged.lengths
     starts = np.cumsum(lengths) - lengths
     labels = np.zeros(int(lengths.sum()))
@@ -69,13 +54,7 @@ def labelled(judged: Judged) -> LabelledLists:
 
 
 def lists_of(qrels_path: str, run_path: str, inputs: input_options.Inputs, progress: Any = None) -> LabelledLists:
-    """The lists of a run, labelled; a note says how much of them was judged.
-
-    Raises
-    ------
-    InputError
-        The run answers no judged query.
-    """
+    """The lists of a run, labelled; a note says how much of them was judged."""
     input_options.refuse_standard_input_twice(qrels_path, run_path)
     convention = Convention.of("standard")
     qrels = inputs.open_qrels(qrels_path, convention)
@@ -204,13 +183,7 @@ class _Ranker(Protocol):
 
 @dataclass(frozen=True)
 class Typed:
-    """A model from the command line.
-
-    Examples
-    --------
-    >>> Typed(model_options.model_of(["0.1+0.8s"], "--ybar", "linear"), "mine").limit(("log2", None)).value
-    1.0
-    """
+    """A model from the command line."""
 
     model: RelevanceModel
     text: str
@@ -292,7 +265,9 @@ def _row(ranker: _Ranker, pair: model_options.Pair, sizes: Sequence[int]) -> Lim
 
 
 def _means(ranker: _Ranker, sizes: Sequence[int], pair: model_options.Pair) -> list[Ended | None]:
-    """N*; there is none of discounts whose integral is not known, such as a table of weights, nor of a single document."""
+    """N*; there is none of discounts whose integral is not known, such as a table of weights, nor
+    of a single document.
+    """
     long = [size for size in sizes if size > 1]
     try:
         found = dict(zip(long, ranker.means(long, pair), strict=True)) if long else {}

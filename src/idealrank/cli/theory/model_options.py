@@ -45,13 +45,7 @@ def cutoffs(default: Sequence[str]) -> Decorator:
 
 
 def pairs(discount_texts: Sequence[str], cutoff_texts: Sequence[str], default: tuple[Sequence[str], Sequence[str]]) -> list[Pair]:
-    """Every discount with every cutoff, as the library takes them.
-
-    Examples
-    --------
-    >>> pairs(["log2,zipf(0.5)"], [], (["log2"], ["all", "10"]))
-    [('log2', None), ('log2', 10), ('zipf(0.5)', None), ('zipf(0.5)', 10)]
-    """
+    """Every discount with every cutoff, as the library takes them."""
     named = [make_discount(text).text for text in _parts(discount_texts, "--discount", default[0])]
     depths = [None if text.lower() in _WHOLE else make_cutoff(text) for text in _parts(cutoff_texts, "--cutoff", default[1])]
     return list(dict.fromkeys((discount, cutoff) for discount in named for cutoff in depths))
@@ -65,25 +59,13 @@ def _parts(texts: Sequence[str], option: str, default: Sequence[str]) -> list[st
 
 
 def measure_text(pair: Pair) -> str:
-    """The measure of a discount and a cutoff, as other commands take it.
-
-    Examples
-    --------
-    >>> measure_text(("log2", 10)), measure_text(("zipf(0.5)", None))
-    ('nDCG@10', 'nDCG(discount=zipf(0.5))')
-    """
+    """The measure of a discount and a cutoff, as other commands take it."""
     discount, cutoff = pair
     return str(NDCG(discount=None if discount == "log2" else discount, cutoff=cutoff))
 
 
 def list_sizes(texts: Sequence[str], option: str) -> list[int]:
-    """List lengths, rising: ``100``, ``10_000``, ``1e6``, ``10^9``.
-
-    Examples
-    --------
-    >>> list_sizes(["1e6,100", "10^9"], "--n")
-    [100, 1000000, 1000000000]
-    """
+    """List lengths, rising: ``100``, ``10_000``, ``1e6``, ``10^9``."""
     sizes = set()
     for part in (part.strip().lower() for text in texts for part in text.split(",") if part.strip()):
         found = _SIZE.fullmatch(part)
@@ -100,18 +82,7 @@ def list_sizes(texts: Sequence[str], option: str) -> list[int]:
 
 
 def model_of(texts: Sequence[str], option: str, gain_text: str) -> RelevanceModel:
-    """A model from the texts of one option; a file of points is read.
-
-    Raises
-    ------
-    OptionError
-        A text is no model; the message begins with the option.
-
-    Examples
-    --------
-    >>> model_of(["0.1+0.8s"], "--ybar", "linear").share
-    0.5
-    """
+    """A model from the texts of one option; a file of points is read."""
     try:
         return parse_model([_points_of_file(text) if text.lower().endswith(".csv") else text for text in texts], gain=gain_text)
     except (OptionError, InputError) as error:
@@ -120,7 +91,9 @@ def model_of(texts: Sequence[str], option: str, gain_text: str) -> RelevanceMode
 
 
 def _points_of_file(path: str) -> str:
-    """The points of a file, a line each with s and the chance, as one types them; a line of words above them is their head."""
+    """The points of a file, a line each with s and the chance, as one types them; a line of words
+    above them is their head.
+    """
     try:
         lines = [line.strip() for line in Path(path).read_text(encoding="utf-8").splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:

@@ -7,13 +7,7 @@ from idealrank.integrations.torch.tensors import LOWEST, Batch, torch, wide
 
 
 def log_shares(scores: "torch.Tensor", mask: "torch.Tensor") -> "torch.Tensor":
-    """Logarithm of the softmax over the documents of a list, 0 for padding.
-
-    Examples
-    --------
-    >>> log_shares(torch.zeros(1, 3), torch.tensor([[True, True, False]]))
-    tensor([[-0.6931, -0.6931,  0.0000]])
-    """
+    """Logarithm of the softmax over the documents of a list, 0 for padding."""
     found = torch.log_softmax(torch.where(mask, scores, scores.new_tensor(LOWEST)), dim=-1)
     return torch.where(mask, found, torch.zeros_like(found))
 

@@ -70,43 +70,21 @@ class ListLoss(torch.nn.Module, ABC):
 
 
 def choice(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
-    """The value, if it is one of the choices.
-
-    Examples
-    --------
-    >>> choice("reduction", "average", ("mean", "sum"))
-    Traceback (most recent call last):
-    ...
-    idealrank.errors.OptionError: reduction=average: expected mean | sum
-    """
+    """The value, if it is one of the choices."""
     if value not in choices:
         raise OptionError(f"{name}={shown(value)}: expected {' | '.join(map(str, choices))}")
     return value
 
 
 def positive(name: str, value: float) -> float:
-    """The value as a float, if it is above 0 and finite.
-
-    Examples
-    --------
-    >>> positive("temperature", 0)
-    Traceback (most recent call last):
-    ...
-    idealrank.errors.OptionError: temperature=0: expected a finite number above 0
-    """
+    """The value as a float, if it is above 0 and finite."""
     if not 0 < float(value) < float("inf"):
         raise OptionError(f"{name}={shown(value)}: expected a finite number above 0")
     return float(value)
 
 
 def count(name: str, value: Any, least: int = 1) -> int:
-    """The value, if it is a whole number of at least `least`.
-
-    Examples
-    --------
-    >>> count("samples", 8)
-    8
-    """
+    """The value, if it is a whole number of at least `least`."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise OptionError(f"{name}={shown(value)}: expected a whole number of {least} or more")
     return value

@@ -12,13 +12,7 @@ from idealrank.integrations.torch.tensors import Batch, torch
 
 
 class NDCGRules:
-    """Gains, discounts and ideals of a convention, over tensors.
-
-    Parameters
-    ----------
-    cutoff, gain, discount, no_relevant, convention
-        As for `NDCGLoss`.
-    """
+    """Gains, discounts and ideals of a convention, over tensors."""
 
     def __init__(
         self,
@@ -56,7 +50,9 @@ class NDCGRules:
         return found
 
     def weights_at(self, batch: Batch, ranks: "torch.Tensor", table: "torch.Tensor") -> "torch.Tensor":
-        """Discount of smooth ranks, by its formula or linear between the whole ranks of `table`; shape of `ranks`."""
+        """Discount of smooth ranks, by its formula or linear between the whole ranks of `table`;
+        shape of `ranks`.
+        """
         text = self._rules.discount.text
         if text == "log2":
             return 1 / torch.log2(1 + ranks)

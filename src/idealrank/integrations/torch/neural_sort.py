@@ -12,12 +12,8 @@ _TINY = 1e-20
 
 
 def distances(scores: "torch.Tensor", mask: "torch.Tensor") -> "torch.Tensor":
-    """Sum of the distances from each score to all others of its list, shape (..., width); by one sort, not by pairs.
-
-    Examples
-    --------
-    >>> distances(torch.tensor([[1.0, 4.0, 2.0]]), torch.ones(1, 3, dtype=torch.bool))
-    tensor([[4., 5., 3.]])
+    """Sum of the distances from each score to all others of its list, shape (..., width); by one
+    sort, not by pairs.
     """
     length = mask.sum(-1, keepdim=True)
     sorted_, order = torch.where(mask, scores, scores.new_tensor(-LOWEST)).sort(dim=-1)  # padding last
@@ -35,32 +31,8 @@ def neural_sort(
 ) -> "torch.Tensor":
     """Share of each document in each rank, descending by score.
 
-    ``P[i, j] = softmax over j of ((n + 1 - 2 i) s_j - sum_l |s_j - s_l|) / temperature`` for rank i of n documents.
-
-    Parameters
-    ----------
-    scores : tensor, shape (..., width)
-    mask : bool tensor, same shape
-    temperature : float
-        Above 0; the order is hard at 0.
-    first, last : int
-        Ranks from `first` to before `last`, counted from 0.
-
-    Returns
-    -------
-    tensor, shape (..., last - first, width)
-        Rows add up to 1, or are 0 below the end of the list.
-
-    References
-    ----------
-    Grover, Wang, Zweig and Ermon (2019), Stochastic optimization of sorting networks via continuous relaxations. ICLR:
-    NeuralSort, the relaxed permutation matrix.
-
-    Examples
-    --------
-    >>> neural_sort(torch.tensor([[1.0, 3.0]]), torch.ones(1, 2, dtype=torch.bool), 0.1).round(decimals=3)
-    tensor([[[0., 1.],
-             [1., 0.]]])
+    Grover, Wang, Zweig and Ermon (2019), Stochastic optimization of sorting networks via continuous
+    relaxations. ICLR: NeuralSort, the relaxed permutation matrix.
     """
     length = mask.sum(-1)[..., None, None]
     rank = torch.arange(1 + first, 1 + (scores.shape[-1] if last is None else last), device=scores.device)[:, None]
@@ -161,13 +133,8 @@ class NeuralNDCGLoss(NDCGLoss):
 
 
 def sinkhorn_scales(shares: "torch.Tensor", mask: "torch.Tensor", steps: int) -> "tuple[torch.Tensor, torch.Tensor]":
-    """Factors of rows and columns, after which both add up to 1: products with vectors, so that the matrix is kept once, not once a step.
-
-    Examples
-    --------
-    >>> rows, columns = sinkhorn_scales(torch.tensor([[[0.5, 0.5], [0.2, 0.8]]]), torch.ones(1, 2, dtype=torch.bool), 50)
-    >>> rows * torch.tensor([0.5 * columns[0, 0] + 0.5 * columns[0, 1], 0.2 * columns[0, 0] + 0.8 * columns[0, 1]])
-    tensor([[1., 1.]])
+    """Factors of rows and columns, after which both add up to 1: products with vectors, so that the
+    matrix is kept once, not once a step.
     """
     real = (torch.arange(mask.shape[-1], device=mask.device) < mask.sum(-1, keepdim=True)).to(shares.dtype)
     columns = mask.to(shares.dtype)
@@ -181,13 +148,8 @@ def sinkhorn_scales(shares: "torch.Tensor", mask: "torch.Tensor", steps: int) ->
 def sorted_dcg(
     batch: Batch, gains: "torch.Tensor", weights: "torch.Tensor", temperature: float, cutoff: int | None, pairs_at_once: int
 ) -> "torch.Tensor":
-    """DCG of the gains as NeuralSort sorts them, a few ranks at a time, down to the cutoff; shape (lists,).
-
-    Examples
-    --------
-    >>> batch = Batch.of(torch.tensor([[3.0, 2.0]]), torch.tensor([[0, 1]]))
-    >>> sorted_dcg(batch, batch.labels, torch.tensor([[1.0, 0.63]]), temperature=0.01, cutoff=None, pairs_at_once=100)
-    tensor([0.6300])
+    """DCG of the gains as NeuralSort sorts them, a few ranks at a time, down to the cutoff; shape
+    (lists,).
     """
     width = batch.mask.shape[-1]
     ranks = width if cutoff is None else min(cutoff, width)

@@ -47,25 +47,16 @@ class PairLoss(ListLoss):
 
 
 def above(batch: Batch, first: int, last: int) -> "torch.Tensor":
-    """True where the document of the row has the larger label of two, shape (lists, last - first, width).
-
-    Examples
-    --------
-    >>> above(Batch.of(torch.zeros(1, 2), torch.tensor([[1, 0]])), 0, 2)
-    tensor([[[False,  True],
-             [False, False]]])
+    """True where the document of the row has the larger label of two, shape (lists, last - first,
+    width).
     """
     better = batch.labels[:, first:last, None] > batch.labels[:, None, :]
     return better & batch.mask[:, first:last, None] & batch.mask[:, None, :]
 
 
 def differences(scores: "torch.Tensor", first: int, last: int) -> "torch.Tensor":
-    """Score of the row's document minus that of the column's, shape (lists, last - first, width).
-
-    Examples
-    --------
-    >>> differences(torch.tensor([[3.0, 1.0]]), 0, 1)
-    tensor([[[0., 2.]]])
+    """Score of the row's document minus that of the column's, shape (lists, last - first,
+    width).
     """
     return scores[:, first:last, None] - scores[:, None, :]
 

@@ -187,36 +187,8 @@ def fit_network(
 ) -> RankingNetwork:  # fmt: skip
     """Fit a network to the loss on ``train``, and score every part after each epoch.
 
-    The seed alone decides weights, order of the queries and dropout, and PyTorch's own generator is left as it was. A step takes
-    `NetworkSection.batch` queries, the last step of an epoch what is left. Padding never reaches the network.
-
-    Parameters
-    ----------
-    shape : NetworkSection
-        Layers, transform and optimiser.
-    loss : ListLoss
-        Called with scores, labels and the mask of each batch.
-    parts : mapping of str to FeatureRows
-        ``train``, and other parts to score. Clicks with a column ``propensity`` are divided by it.
-    seed : int
-        Seed.
-    epochs : int
-        Epochs at most.
-    step : callable
-        Called with the number of the epoch, from 1, before each step.
-    after : callable
-        Called with the number of the epoch and the scores of each part, float64; says whether these weights are to be kept, and whether
-        to stop.
-
-    Returns
-    -------
-    RankingNetwork
-        With the weights kept last.
-
-    Raises
-    ------
-    InputError
-        A feature is not finite, or the loss is not.
+    The seed alone decides weights, order of the queries and dropout, and PyTorch's own generator is
+    left as it was.
     """
     train = parts["train"]
     if not train.features.shape[1]:
@@ -266,7 +238,9 @@ def _descend(optimiser: "torch.optim.Optimizer", loss: "torch.Tensor", epoch: in
 
 
 def _batch(offsets: "torch.Tensor", queries: "torch.Tensor") -> "tuple[torch.Tensor, torch.Tensor]":
-    """Rows of some queries, one query after another, shape (n,); and their places in lists that are padded, shape (queries, longest)."""
+    """Rows of some queries, one query after another, shape (n,); and their places in lists that are
+    padded, shape (queries, longest).
+    """
     first, sizes = offsets[queries], offsets[queries + 1] - offsets[queries]
     place = torch.arange(int(sizes.max()))
     mask = place < sizes[:, None]

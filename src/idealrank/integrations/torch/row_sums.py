@@ -10,11 +10,7 @@ ListTerms = Callable[[Batch, int, int], "torch.Tensor"]
 
 
 class RowSums(torch.autograd.Function):
-    """Sum over rows, whose gradient is added up in the forward pass.
-
-    The value of a list depends on its own scores alone, so one number a list comes back in the backward pass, and what is kept for it is
-    one gradient: as large as the scores, not as the pairs. Each part of the graph is freed before the next is made.
-    """
+    """Sum over rows, whose gradient is added up in the forward pass."""
 
     @staticmethod
     def forward(ctx: Any, scores: "torch.Tensor", terms: Terms, rows: int) -> "torch.Tensor":
@@ -40,46 +36,14 @@ class RowSums(torch.autograd.Function):
 
 
 def row_sums(scores: "torch.Tensor", terms: Terms, pairs_at_once: int) -> "torch.Tensor":
-    """Sum of ``terms(scores, first, last)`` over ranges of rows, shape (lists,).
-
-    Parameters
-    ----------
-    scores : tensor, shape (lists, width)
-    terms : callable
-        Of the scores, the first row and the one after the last: the sum over these rows, shape (lists,). A list must depend on its own
-        scores alone.
-    pairs_at_once : int
-        Pairs of documents in memory at a time, over all lists; at least one row is.
-
-    Examples
-    --------
-    >>> scores = torch.tensor([[3.0, 1.0]], requires_grad=True)
-    >>> value = row_sums(scores, lambda s, first, last: (s[:, first:last, None] - s[:, None]).relu().sum((1, 2)), 2)
-    >>> value, torch.autograd.grad(value.sum(), scores)[0]
-    (tensor([2.], grad_fn=<RowSumsBackward>), tensor([[ 1., -1.]]))
-    """
+    """Sum of ``terms(scores, first, last)`` over ranges of rows, shape (lists,)."""
     rows = max(1, pairs_at_once // max(1, scores.numel()))
     summed: torch.Tensor = RowSums.apply(scores, terms, rows)
     return summed
 
 
 def list_sums(batch: Batch, terms: ListTerms, lists_at_once: int) -> "torch.Tensor":
-    """Values of lists that need all their pairs at once, a few lists at a time, shape (lists,).
-
-    Parameters
-    ----------
-    batch : Batch
-    terms : callable
-        Of a part of the batch, the first list and the one after the last: a value of each of these lists.
-    lists_at_once : int
-        Lists in memory at a time; at least one is.
-
-    Examples
-    --------
-    >>> batch = Batch.of(torch.tensor([[3.0, 1.0], [5.0, 1.0]]), torch.zeros(2, 2))
-    >>> list_sums(batch, lambda part, first, last: part.scores.sum(-1) + first, 1)
-    tensor([4., 7.])
-    """
+    """Values of lists that need all their pairs at once, a few lists at a time, shape (lists,)."""
     values = []
     for first in range(0, batch.scores.shape[0], max(1, lists_at_once)):
         part = batch.part(first, first + max(1, lists_at_once))

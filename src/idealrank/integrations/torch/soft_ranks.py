@@ -8,11 +8,15 @@ from idealrank.integrations.torch.tensors import LOWEST, Batch, torch, wide
 
 
 class FallingFit(torch.autograd.Function):
-    """The closest sequence that does not rise, in least squares; its gradient is the mean over each level run."""
+    """The closest sequence that does not rise, in least squares; its gradient is the mean over each
+    level run.
+    """
 
     @staticmethod
     def forward(ctx: Any, values: "torch.Tensor", rows: int) -> "torch.Tensor":
-        """``fit_i = min over j <= i of max over k >= i of the mean of values j to k``, a few j at a time."""
+        """``fit_i = min over j <= i of max over k >= i of the mean of values j to k``, a few j at a
+        time.
+        """
         width = values.shape[-1]
         running = torch.nn.functional.pad(values.cumsum(-1), (1, 0))
         place = torch.arange(width, device=values.device)
@@ -40,27 +44,8 @@ class FallingFit(torch.autograd.Function):
 def soft_ranks(batch: Batch, temperature: float, pairs_at_once: int = PAIRS_AT_ONCE) -> "torch.Tensor":
     """Soft rank of each document, 1 for the largest score, shape (lists, width).
 
-    The projection of ``-scores / temperature`` onto the permutahedron of (1, ..., n): exactly the ranks, once no two scores are closer
-    than the temperature, and the mean rank for all as it grows. Ranks of a list add up to n (n + 1) / 2 at any temperature.
-
-    Parameters
-    ----------
-    batch : Batch
-        Lists; its labels are not used.
-    temperature : float
-        In units of the scores; the paper's epsilon.
-    pairs_at_once : int
-        Pairs of documents in memory at a time.
-
-    References
-    ----------
-    Blondel, Teboul, Berthet and Djolonga (2020), Fast differentiable sorting and ranking. ICML: soft rank
-    operator with quadratic regularisation.
-
-    Examples
-    --------
-    >>> soft_ranks(Batch.of(torch.tensor([[0.0, 3.0, 2.5]]), torch.zeros(1, 3)), 1.0)
-    tensor([[3.0000, 1.2500, 1.7500]], dtype=torch.float64)
+    Blondel, Teboul, Berthet and Djolonga (2020), Fast differentiable sorting and ranking. ICML:
+    soft rank operator with quadratic regularisation.
     """
     goal = torch.where(batch.mask, -wide(batch.scores) / temperature, wide(batch.scores).new_tensor(LOWEST))
     sorted_, order = goal.sort(dim=-1, descending=True, stable=True)  # the last rank first, and padding after all
@@ -167,7 +152,9 @@ class SoftSpearmanLoss(ListLoss):
 
 
 def _mean_ranks(batch: Batch) -> "torch.Tensor":
-    """Ranks by descending label, equal labels at their mean rank; by the labels' own order, without pairs."""
+    """Ranks by descending label, equal labels at their mean rank; by the labels' own order, without
+    pairs.
+    """
     labels = wide(batch.labels)
     keys = torch.where(batch.mask, labels, labels.new_tensor(-float("inf")))
     rising = keys.sort(dim=-1).values.contiguous()

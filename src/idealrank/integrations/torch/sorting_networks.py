@@ -22,14 +22,8 @@ _SWAPS: dict[str, Callable[["torch.Tensor"], "torch.Tensor"]] = {
 def layers(network: Network, width: int) -> Iterator[Layer]:
     """Layers of a network that sorts in descending order.
 
-    ``odd-even`` has `width` layers of neighbours; ``bitonic`` has log2(width) (log2(width) + 1) / 2, for a power of two.
-
-    Examples
-    --------
-    >>> list(layers("odd-even", 3))
-    [([0], [1], 0), ([1], [2], 1), ([0], [1], 2)]
-    >>> list(layers("bitonic", 4))
-    [([0, 3], [1, 2], 1), ([0, 1], [2, 3], 2), ([0, 2], [1, 3], 2)]
+    ``odd-even`` has `width` layers of neighbours; ``bitonic`` has log2(width) (log2(width) + 1) /
+    2, for a power of two.
     """
     if network == "odd-even":
         for step in range(width):
@@ -52,26 +46,8 @@ def soft_sort(
 ) -> "tuple[torch.Tensor, torch.Tensor]":
     """Scores, sorted softly in descending order, and what they carry, mixed in the same way.
 
-    Two neighbours a and b of a layer become ``p a + (1 - p) b`` and ``(1 - p) a + p b``, with ``p = f((s_a - s_b) / temperature)``.
-    A document always passes padding.
-
-    Parameters
-    ----------
-    scores, carried : tensor, shape (lists, width)
-    mask : bool tensor, same shape
-    network, swap, temperature
-        As for `DiffNDCGLoss`.
-
-    References
-    ----------
-    Petersen, Borgelt, Kuehne and Deussen (2021), Differentiable sorting networks for scalable sorting and ranking supervision. ICML;
-    and (2022), Monotonic differentiable sorting networks. ICLR: reciprocal and Cauchy sigmoid.
-
-    Examples
-    --------
-    >>> every = torch.ones(1, 3, dtype=torch.bool)
-    >>> soft_sort(torch.tensor([[1.0, 3.0, 2.0]]), torch.tensor([[5.0, 6.0, 7.0]]), every, "odd-even", "logistic", 0.01)
-    (tensor([[3., 2., 1.]]), tensor([[6., 7., 5.]]))
+    Petersen, Borgelt, Kuehne and Deussen (2021), Differentiable sorting networks for scalable
+    sorting and ranking supervision.
     """
     width = scores.shape[-1]
     first = mask.long().argsort(dim=-1, descending=True, stable=True)  # documents, then padding: where it stood must not matter

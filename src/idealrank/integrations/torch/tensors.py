@@ -16,21 +16,7 @@ LOWEST = -1e30  # a score of padding where an order or a softmax is asked for; f
 
 @dataclass(frozen=True)
 class Batch:
-    """Lists of documents, padded to one width.
-
-    Parameters
-    ----------
-    scores, labels : float32 or float64 tensor, shape (lists, width)
-        Padding is 0 in both.
-    mask : bool tensor, shape (lists, width)
-        True for a document, False for padding.
-
-    Examples
-    --------
-    >>> batch = Batch.of(torch.tensor([2.0, 1.0, 9.0]), torch.tensor([1, 0, 5]), torch.tensor([True, True, False]))
-    >>> batch.scores, batch.lengths
-    (tensor([[2., 1., 0.]]), tensor([2]))
-    """
+    """Lists of documents, padded to one width."""
 
     scores: "torch.Tensor"
     labels: "torch.Tensor"
@@ -62,12 +48,8 @@ class Batch:
         return Batch(self.scores[first:last], self.labels[first:last], self.mask[first:last])
 
     def ranks(self) -> "torch.Tensor":
-        """Rank of each document by descending score, from 1; equal scores keep their order, and padding follows all documents.
-
-        Examples
-        --------
-        >>> Batch.of(torch.tensor([[0.5, 2.0, 0.5]]), torch.zeros(1, 3)).ranks()
-        tensor([[2, 1, 3]])
+        """Rank of each document by descending score, from 1; equal scores keep their order, and
+        padding follows all documents.
         """
         lowered = torch.where(self.mask, self.scores.detach(), self.scores.new_tensor(-float("inf")))
         order = lowered.argsort(dim=-1, descending=True, stable=True)
@@ -94,12 +76,8 @@ def _kind(given: Any) -> str:
 
 
 def wide(scores: "torch.Tensor") -> "torch.Tensor":
-    """Scores in float64, where the device has it: sums over a thousand documents of large terms that cancel need it.
-
-    Examples
-    --------
-    >>> wide(torch.zeros(1)).dtype
-    torch.float64
+    """Scores in float64, where the device has it: sums over a thousand documents of large terms
+    that cancel need it.
     """
     return scores.float() if scores.device.type == "mps" else scores.double()
 

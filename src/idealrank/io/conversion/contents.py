@@ -43,57 +43,17 @@ _VALUE = re.compile(rb'"\s*:\s*(-?[0-9][0-9.eE+-]*)')
 
 
 class _Signs(NamedTuple):
-    """Signs of the content in a file.
+    """Signs of the content in a file."""
 
-    Attributes
-    ----------
-    content : {"judgments", "run"} or None
-        What the file says that it holds; None if it says nothing.
-    reason : str
-        Phrase for messages.
-    fits_both : bool
-        Whether the file can be read as either without naming a column.
-    is_nameless : bool
-        Whether the numbers have no column name.
-    is_guess : bool
-        Whether the names of columns leave a doubt.
-    """
-
-    content: Content | None
-    reason: str
-    fits_both: bool = True
-    is_nameless: bool = False
-    is_guess: bool = False
+    content: Content | None  # What the file says that it holds; None if it says nothing
+    reason: str  # Phrase for messages
+    fits_both: bool = True  # Whether the file can be read as either without naming a column
+    is_nameless: bool = False  # Whether the numbers have no column name
+    is_guess: bool = False  # Whether the names of columns leave a doubt
 
 
 def content_of(source: Source, kind: str, columns: Columns, target: str, target_format: str, notes: Notes) -> Content:
-    r"""Decide whether a file holds judgments or a run.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    kind : str
-        Its format.
-    columns : mapping, optional
-        Columns named by the user: a grade, a score or a rank decides.
-    target : str
-        Path of the file to write. Its ending may name the content.
-    target_format : str
-        Format to write, or ``"auto"``. Some hold judgments only.
-    notes : Notes
-        Told if a table is read as a run.
-
-    Raises
-    ------
-    OptionError
-        The file to write expects the other content, or numbers without a column name look like scores.
-
-    Examples
-    --------
-    >>> content_of(Source("a.csv", b"query_id,doc_id,score\nq1,d1,9.5\n"), "csv", None, "b.jsonl", "auto", Notes(lambda _: None))
-    'run'
-    """
+    r"""Decide whether a file holds judgments or a run."""
     signs = _signs(source, kind, columns)
     wanted, by = _wanted(target, target_format)
     if wanted == "run" and (signs.fits_both or signs.content == "run"):
@@ -181,7 +141,9 @@ def _assessor(names: list[str], columns: Columns) -> str:
 
 
 def _names(source: Source, kind: str) -> list[str] | None:
-    """Columns or fields of a table; empty for numbers by query and document, None if the reader of the format will complain."""
+    """Columns or fields of a table; empty for numbers by query and document, None if the reader of
+    the format will complain.
+    """
     if kind in ("csv", "tsv"):
         header, _ = next(rows_in_batches(source, "\t" if kind == "tsv" else sniff_delimiter(source)), ([[]], None))
         return [name.strip() for name in header[0]] if header else []
@@ -246,7 +208,9 @@ def _values(text: str) -> Iterator[Any]:
 
 
 def _like_scores(source: Source) -> bool:
-    """Return whether numbers by query and document are no whole grades: some has a fraction, or there are very many."""
+    """Return whether numbers by query and document are no whole grades: some has a fraction, or
+    there are very many.
+    """
     found: set[float] = set()
     if not _NUMBERS.match(source.data):
         return False

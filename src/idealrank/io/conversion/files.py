@@ -102,59 +102,27 @@ class Conversion:
 
 @dataclass(frozen=True, kw_only=True)
 class ConversionOptions:
-    """Options of a conversion.
+    """Options of a conversion."""
 
-    Attributes
-    ----------
-    source_format, target_format : str
-        Formats; ``"auto"`` inspects the content of the source and the ending of the target.
-    content : {"auto", "judgments", "run"}
-        What the source holds.
-    sheet : SheetOptions
-        How the source is read.
-    queries, documents : str, optional
-        Files of texts by id.
-    write_queries : str, optional
-        File for the texts of the queries.
-    assessors, scale, keep_unjudged, name
-        As in `JudgmentOptions`; by default the name is that of the source.
-    strict : bool
-        Refuse losses: no file is written.
-    """
-
+    # source_format, target_format: Formats; ``"auto"`` inspects the content of the source and the
+    # ending of the target
     source_format: str = "auto"
     target_format: str = "auto"
-    content: str = "auto"
-    sheet: SheetOptions = field(default_factory=SheetOptions)
+    content: str = "auto"  # What the source holds
+    sheet: SheetOptions = field(default_factory=SheetOptions)  # How the source is read
+    # queries, documents: Files of texts by id
     queries: str | None = None
     documents: str | None = None
-    write_queries: str | None = None
+    write_queries: str | None = None  # File for the texts of the queries
     assessors: str = ""
     scale: Sequence[float] = ()
     keep_unjudged: bool = False
     name: str = ""
-    strict: bool = False
+    strict: bool = False  # Refuse losses: no file is written
 
 
 def convert_file(source: str, target: str, options: ConversionOptions, notes: Notes) -> Conversion:
-    """Convert a file; the function of `idealrank.convert`.
-
-    Parameters
-    ----------
-    source, target : str
-        Paths; ``"-"`` is standard input or output.
-    options : ConversionOptions
-        How.
-    notes : Notes
-        Told about guesses.
-
-    Raises
-    ------
-    InputError
-        A file cannot be read or written, the target has no place for an id, or something is lost and `strict` is set.
-    OptionError
-        A format is unknown, or cannot be written.
-    """
+    """Convert a file; the function of `idealrank.convert`."""
     _check(options)
     _refuse_shared(source, target, options)
     file = open_sources(source, notes)[0]
@@ -224,7 +192,9 @@ def _lose_kinds(file: Source, kind: str, written: str, sheet: JudgmentSheet, opt
 
 
 def _refuse_shared(source: str, target: str, options: ConversionOptions) -> None:
-    """Refuse a file of texts at the place of an input, or of the judgments: one of the two would be lost."""
+    """Refuse a file of texts at the place of an input, or of the judgments: one of the two would be
+    lost.
+    """
     written = options.write_queries
     if written is None:
         return
@@ -357,7 +327,9 @@ def _stem(path: str) -> str:
 
 @contextmanager
 def _output(target: str) -> Iterator[IO[bytes]]:
-    """A file that becomes the target when all went well; a device or standard output gets its content at the end."""
+    """A file that becomes the target when all went well; a device or standard output gets its
+    content at the end.
+    """
     number = descriptor(target)
     path = None if target == "-" or number is not None else real_path(target)
     try:

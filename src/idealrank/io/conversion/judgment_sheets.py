@@ -27,48 +27,16 @@ _NO_ITERATION = (b"0", b"Q0")
 
 @dataclass(frozen=True)
 class SheetOptions:
-    """Options of reading a file.
+    """Options of reading a file."""
 
-    Attributes
-    ----------
-    columns : mapping or sequence, optional
-        Names of columns, or of Label Studio's fields and control.
-    labels : mapping of str to float
-        Grades of choices of Label Studio that are no numbers.
-    group : path, optional
-        Group sizes of a LETOR file.
-    """
-
-    columns: Columns = None
+    columns: Columns = None  # Names of columns, or of Label Studio's fields and control
+    # Grades of choices of Label Studio that are no numbers
     labels: Mapping[str, float] = field(default_factory=dict)
-    group: AnyPath | None = None
+    group: AnyPath | None = None  # Group sizes of a LETOR file
 
 
 def judgment_sheet(source: Source, kind: str, options: SheetOptions, notes: Notes) -> JudgmentSheet:
-    r"""Read judgments of one format with everything that its rows hold.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    kind : str
-        A format of judgments, or ``"qrels_jg"``: TREC qrels with the assessor in the second column.
-    options : SheetOptions
-        How it is read.
-    notes : Notes
-        Told about guesses.
-
-    Raises
-    ------
-    InputError, FileFormatError, MissingExtraError
-        As for `read_qrels`.
-
-    Examples
-    --------
-    >>> sheet = judgment_sheet(Source("a.qrels", b"q1 0 d1 2\nq1 0 d2 0\n"), "trec", SheetOptions(), Notes())
-    >>> [row[:3] for row in sheet.rows]
-    [('q1', 'd1', 2.0), ('q1', 'd2', 0.0)]
-    """
+    r"""Read judgments of one format with everything that its rows hold."""
     read = _SHEETS.get(kind, _plain)
     if (kind == "jsonl" and _is_nested_line(source)) or (kind == "json" and not _has_records(source, options.columns)):
         read = _plain
@@ -94,14 +62,7 @@ def _plain(one: _Reading) -> JudgmentSheet:
 
 
 def empty_queries(parts: Rows | Blocks) -> list[str]:
-    """Queries without a document, which rows cannot hold.
-
-    Examples
-    --------
-    >>> from idealrank.io.row_parts import Block
-    >>> empty_queries(Blocks([Block("q1", [], [], ("a.json", 0)), Block("q2", ["d1"], [1.0], ("a.json", 0))]))
-    ['q1']
-    """
+    """Queries without a document, which rows cannot hold."""
     if not isinstance(parts, Blocks):
         return []
     filled = {block.query for block in parts.blocks if block.documents}

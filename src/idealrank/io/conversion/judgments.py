@@ -33,87 +33,40 @@ _NUMBERED = "q"
 
 @dataclass(frozen=True, kw_only=True)
 class JudgmentOptions:
-    """Options of a conversion of judgments.
+    """Options of a conversion of judgments."""
 
-    Attributes
-    ----------
-    queries, documents : mapping of str to str, optional
-        Texts by id.
-    assessors : str
-        A key of `POLICIES`, or the name of one assessor whose grades alone are kept; empty for neither.
-    scale : collection of float
-        Grades that the target knows; empty for any.
-    number_queries : bool
-        Queries that are named by their text get ids ``q1``, ``q2``, ..., as do ids that the target cannot hold, and all texts are handed
-        on.
-    keep_unjudged : bool
-        Keep rows without a grade in formats that do so on request.
-    name : str
-        Name of the collection, for formats that have one.
-    """
-
+    # queries, documents: Texts by id
     queries: Mapping[str, str] | None = None
     documents: Mapping[str, str] | None = None
+    # A key of `POLICIES`, or the name of one assessor whose grades alone are kept; empty for
+    # neither
     assessors: str = ""
-    scale: Collection[float] = ()
+    scale: Collection[float] = ()  # Grades that the target knows; empty for any
+    # Queries that are named by their text get ids ``q1``, ``q2``, ..., as do ids that the target
+    # cannot hold, and all texts are handed on
     number_queries: bool = False
-    keep_unjudged: bool = False
-    name: str = "judgments"
+    keep_unjudged: bool = False  # Keep rows without a grade in formats that do so on request
+    name: str = "judgments"  # Name of the collection, for formats that have one
 
 
 @dataclass(kw_only=True)
 class FittedRows:
-    """Rows that a format can hold, and what was counted on the way; the counts are complete when the rows have been read.
-
-    Attributes
-    ----------
-    rows : iterator of JudgmentRow
-        To be written.
-    layout : RowLayout
-        What they have.
-    query_texts : dict of str to str
-        Text of each query by the id that is written.
-    n_read, n_written : int
-        Rows.
-    queries : set of str
-        Ids that were written.
+    """Rows that a format can hold, and what was counted on the way; the counts are complete when
+    the rows have been read.
     """
 
-    rows: Iterator[JudgmentRow]
-    layout: RowLayout
+    rows: Iterator[JudgmentRow]  # To be written
+    layout: RowLayout  # What they have
+    # Text of each query by the id that is written
     query_texts: dict[str, str] = field(default_factory=dict)
+    # n_read, n_written: Rows
     n_read: int = 0
     n_written: int = 0
-    queries: set[str] = field(default_factory=set)
+    queries: set[str] = field(default_factory=set)  # Ids that were written
 
 
 def fitted(sheet: JudgmentSheet, target: str, options: JudgmentOptions, losses: LossCounter) -> FittedRows:
-    """Make rows fit for a format.
-
-    Parameters
-    ----------
-    sheet : JudgmentSheet
-        The rows.
-    target : str
-        A key of `TARGETS`.
-    options : JudgmentOptions
-        How they are converted.
-    losses : LossCounter
-        Gets what is lost.
-
-    Raises
-    ------
-    InputError
-        Several assessors judged a document and nothing says what becomes of their grades; or the format has no place for an id.
-
-    Examples
-    --------
-    >>> from idealrank.io.judgment_rows import sheet_of
-    >>> losses = LossCounter()
-    >>> found = fitted(sheet_of([JudgmentRow("q1", "d1", 1.0, "ann")]), "beir", JudgmentOptions(), losses)
-    >>> [row.assessor for row in found.rows], losses.found()[0].kind
-    ([''], 'assessors')
-    """
+    """Make rows fit for a format."""
     return _Fitting(sheet, TARGETS[target], options, losses).fitted()
 
 

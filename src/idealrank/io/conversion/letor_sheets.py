@@ -19,26 +19,7 @@ DOCUMENT_FIELD = re.compile(rf"{_DOCUMENT}\s*=\s*\S")
 
 
 def letor_sheet(source: Source, group: AnyPath | None, notes: Notes, complain: Complain) -> JudgmentSheet:
-    r"""Read grades, features and the documents of comments.
-
-    Parameters
-    ----------
-    source : Source
-        Lines ``GRADE qid:QUERY FEATURE:VALUE ... # COMMENT``. If every comment begins with ``docid = DOCUMENT``, as in LETOR 4.0, or with a
-        document, as in Quepid's export, that is the document id; else ``QUERY:NUMBER``, as in `read_labels`.
-    group : path, optional
-        Group sizes, see `read_labels`.
-    notes, complain
-        As there.
-
-    Examples
-    --------
-    >>> from idealrank.io.complaints import refuse
-    >>> lines = b"2 qid:10 1:0.5 2:0 #docid = GX1 inc = 1 prob = 0.25\n0 qid:10 1:0.1 2:0 #docid = GX2 inc = 1 prob = 0.5\n"
-    >>> row = next(letor_sheet(Source("a.txt", lines), None, Notes(), refuse).rows)
-    >>> row.document, row.features, row.values
-    ('GX1', {1: 0.5, 2: 0.0}, {'inc': '1', 'prob': '0.25'})
-    """
+    r"""Read grades, features and the documents of comments."""
     items = read_labels(source, group, notes, complain)
     features: list[dict[int, float]] = []
     comments: list[str] = []

@@ -45,25 +45,11 @@ _FORMS: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Loss:
-    """One kind of loss.
+    """One kind of loss."""
 
-    Attributes
-    ----------
-    kind : str
-        A key of `LOSSES`.
-    count : int
-        How often it occurs.
-    examples : tuple of str
-        The first few different things that are lost, such as names of assessors or columns.
-
-    Examples
-    --------
-    >>> Loss("assessors", 2, ("ann",)).text
-    '2 grades lose the name of their assessor (ann)'
-    """
-
-    kind: str
-    count: int
+    kind: str  # A key of `LOSSES`
+    count: int  # How often it occurs
+    # The first few different things that are lost, such as names of assessors or columns
     examples: tuple[str, ...] = ()
 
     @property
@@ -78,16 +64,7 @@ class Loss:
 
 
 class LossCounter:
-    """Counts losses while rows pass.
-
-    Examples
-    --------
-    >>> losses = LossCounter()
-    >>> losses.add("assessors", "ann")
-    >>> losses.add("assessors", "ben")
-    >>> losses.found()
-    (Loss(kind='assessors', count=2, examples=('ann', 'ben')),)
-    """
+    """Counts losses while rows pass."""
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
@@ -112,11 +89,5 @@ class LossCounter:
 
 
 def listed(losses: Sequence[Loss]) -> str:
-    """Losses in one sentence.
-
-    Examples
-    --------
-    >>> listed([Loss("tags", 1), Loss("unjudged", 2)])
-    '1 run tag is left out; 2 unjudged rows are left out'
-    """
+    """Losses in one sentence."""
     return "; ".join(loss.text for loss in losses)

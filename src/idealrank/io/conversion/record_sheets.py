@@ -49,20 +49,14 @@ class _Names:
 
 
 def _is_number(text: str) -> bool:
-    """Return whether a text is the number of a feature; longer ones are names, and Python refuses to read very long ones."""
+    """Return whether a text is the number of a feature; longer ones are names, and Python refuses
+    to read very long ones.
+    """
     return text.isdecimal() and len(text) <= _DIGITS
 
 
 def table_sheet(source: Source, kind: str, columns: Columns, notes: Notes, complain: Complain) -> JudgmentSheet:
-    r"""Read columns with a header line; a blank grade is unjudged.
-
-    Examples
-    --------
-    >>> from idealrank.io.complaints import refuse
-    >>> source = Source("a.csv", b"query_id,doc_id,grade,assessor\nq1,d1,2,ann\nq1,d2,,ann\n")
-    >>> [row[:4] for row in table_sheet(source, "csv", None, Notes(), refuse).rows]
-    [('q1', 'd1', 2.0, 'ann'), ('q1', 'd2', None, 'ann')]
-    """
+    r"""Read columns with a header line; a blank grade is unjudged."""
     batches = rows_in_batches(source, "\t" if kind == "tsv" else sniff_delimiter(source))
     header, _ = next(batches, ([], None))
     if not header:
@@ -81,15 +75,7 @@ def table_sheet(source: Source, kind: str, columns: Columns, notes: Notes, compl
 
 
 def lines_sheet(source: Source, columns: Columns, notes: Notes, complain: Complain) -> JudgmentSheet:
-    """Read a record from each line of JSON.
-
-    Examples
-    --------
-    >>> from idealrank.io.complaints import refuse
-    >>> source = Source("a.jsonl", b'{"query_id": "q1", "doc_id": "d1", "grade": 2, "query_text": "shoes"}')
-    >>> next(lines_sheet(source, None, Notes(), refuse).rows).query_text
-    'shoes'
-    """
+    """Read a record from each line of JSON."""
     names: dict[str, None] = {}
     for record in _line_records(source, lambda _: None):
         names.update(dict.fromkeys(record.fields))
@@ -101,15 +87,7 @@ def lines_sheet(source: Source, columns: Columns, notes: Notes, complain: Compla
 
 
 def array_sheet(source: Source, columns: Columns, notes: Notes, complain: Complain) -> JudgmentSheet:
-    """Read an array of records, or one record.
-
-    Examples
-    --------
-    >>> from idealrank.io.complaints import refuse
-    >>> source = Source("a.json", b'[{"query_id": "q1", "doc_id": "d1", "grade": 2}]')
-    >>> next(array_sheet(source, None, Notes(), refuse).rows)[:3]
-    ('q1', 'd1', 2.0)
-    """
+    """Read an array of records, or one record."""
     records: list[_Record] = []
     try:
         found = as_records(load(source.read()), columns)

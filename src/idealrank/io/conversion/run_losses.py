@@ -28,25 +28,8 @@ def lose_tag(source: Source, target: str, losses: LossCounter) -> None:
 
 
 def lose_columns(source: Source, kind: str, target: str, columns: Columns, losses: LossCounter) -> None:
-    r"""Count cells and fields that are neither query, document nor score; blank cells, and ranks where TREC has them, are not lost.
-
-    Parameters
-    ----------
-    source : Source
-        The file, which has been read as a run.
-    kind, target : str
-        Its format, and the one to write.
-    columns : mapping, optional
-        Columns named by the user.
-    losses : LossCounter
-        Gets what is lost.
-
-    Examples
-    --------
-    >>> losses = LossCounter()
-    >>> lose_columns(Source("a.csv", b"query,document,score,title\nq1,d1,2,Shoes\nq1,d2,1,\n"), "csv", "jsonl", None, losses)
-    >>> losses.found()
-    (Loss(kind='columns', count=1, examples=('title',)),)
+    r"""Count cells and fields that are neither query, document nor score; blank cells, and ranks
+    where TREC has them, are not lost.
     """
 
     def others(names: Sequence[str]) -> list[str]:
@@ -102,15 +85,8 @@ def _lose_fields(records: Iterable[Mapping[str, Any]], losses: LossCounter) -> N
 
 
 class Repeats:
-    """Documents that stand more than once under a query, counted while the results pass query by query.
-
-    Examples
-    --------
-    >>> repeats = Repeats()
-    >>> for document in ("d1", "d2", "d1"):
-    ...     repeats.add(RunRow("q1", document, 1, 0.5))
-    >>> repeats.tell("a.csv", Notes(print))
-    a.csv: found 1 result for a document that the query has already (query 'q1', document 'd1'); all are written, which most commands refuse
+    """Documents that stand more than once under a query, counted while the results pass query by
+    query.
     """
 
     def __init__(self) -> None:

@@ -25,12 +25,8 @@ class RunRow(NamedTuple):
 
 
 def rows_of_run(run: Run) -> Iterator[RunRow]:
-    """Results of every query, best first, ties by document id descending as trec_eval has them; a document twice stays twice.
-
-    Examples
-    --------
-    >>> list(rows_of_run(Run({"q1": {"d1": 1.0, "d2": 3.0}})))
-    [RunRow(query='q1', document='d2', rank=1, score=3.0), RunRow(query='q1', document='d1', rank=2, score=1.0)]
+    """Results of every query, best first, ties by document id descending as trec_eval has them; a
+    document twice stays twice.
     """
     from idealrank.data.alignment import Alignment  # noqa: PLC0415  (judgments need none)
 

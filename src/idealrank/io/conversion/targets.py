@@ -34,78 +34,43 @@ _UBI = frozenset(("query_id", "query", "document", "judgment", "_source"))  # th
 
 @dataclass(frozen=True, kw_only=True)
 class RowLayout:
-    """Contents of the rows to be written.
+    """Contents of the rows to be written."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the collection, for formats that have one.
-    assessors, query_texts, texts : bool
-        Whether any row has one.
-    columns : sequence of str
-        Names of other columns.
-    features : sequence of int
-        Numbers of features.
-    losses : LossCounter
-        Gets what only a writer can know.
-    """
-
-    name: str
+    name: str  # Name of the collection, for formats that have one
+    # assessors, query_texts, texts: Whether any row has one
     assessors: bool
     query_texts: bool
     texts: bool
-    columns: Sequence[str]
-    features: Sequence[int]
-    losses: LossCounter
+    columns: Sequence[str]  # Names of other columns
+    features: Sequence[int]  # Numbers of features
+    losses: LossCounter  # Gets what only a writer can know
 
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """A format and what it holds.
+    """A format and what it holds."""
 
-    Attributes
-    ----------
-    title : str
-        Name for people.
-    write : callable or None
-        Turns rows into pieces of text; None for Parquet, which is written in columns.
-    query : {"id", "word", "text", "both"}
-        What names a query: any id, an id without blanks, its text, or its id and its text.
-    document : {"id", "word"}
-        What names a document.
-    assessors, query_texts, texts, columns, features : bool
-        Whether the format holds the name of the assessor, the text of a query that has an id, the text of a document, other columns, and
-        features.
-    unjudged : {"kept", "on request", "left out"}
-        Whether a row without a grade is kept.
-    fractions : {"kept", "truncated", "rounded"}
-        What becomes of a grade that is no whole number: the tool that reads the file cuts it, or it is rounded.
-    taken : collection of str
-        Names that no other column can have, since the format uses them itself.
-    """
-
-    title: str
+    title: str  # Name for people
+    # Turns rows into pieces of text; None for Parquet, which is written in columns
     write: Callable[[Iterable[JudgmentRow], RowLayout], Iterator[str]] | None
+    # What names a query: any id, an id without blanks, its text, or its id and its text
     query: QueryName = "id"
-    document: Literal["id", "word"] = "id"
+    document: Literal["id", "word"] = "id"  # What names a document
     assessors: bool = False
     query_texts: bool = False
     texts: bool = False
     columns: bool = False
     features: bool = False
-    unjudged: Kept = "left out"
+    unjudged: Kept = "left out"  # Whether a row without a grade is kept
+    # What becomes of a grade that is no whole number: the tool that reads the file cuts it, or it
+    # is rounded
     fractions: Fractions = "kept"
+    # Names that no other column can have, since the format uses them itself
     taken: Collection[str] = ()
 
 
 def plain_json(value: Any) -> Any:
-    """A value that `load` read, with objects as mappings again.
-
-    Examples
-    --------
-    >>> plain_json((("a", [1, (("b", None),)]),))
-    {'a': [1, {'b': None}]}
-    """
+    """A value that `load` read, with objects as mappings again."""
     if isinstance(value, tuple):
         return {name: plain_json(inner) for name, inner in value}
     return [plain_json(inner) for inner in value] if isinstance(value, list) else value
@@ -136,7 +101,8 @@ _NUMBERS = ("inc", "prob")  # of comments of LETOR 4.0, beside the document
 
 
 def _letor(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
-    """Lines with comments of one kind: as in LETOR 4.0 if the first row has its numbers, else the document and the text of the query.
+    """Lines with comments of one kind: as in LETOR 4.0 if the first row has its numbers, else the
+    document and the text of the query.
 
     What the comments have no place for is counted here.
     """
@@ -190,15 +156,7 @@ _TABLE = ("query_id", "doc_id", "grade", "assessor", "query_text", "document_tex
 
 
 def table_names(layout: RowLayout) -> list[str]:
-    """Names of the columns of a table.
-
-    Examples
-    --------
-    >>> table_names(
-    ...     RowLayout(name="a", assessors=True, query_texts=False, texts=False, columns=["note"], features=[7], losses=LossCounter())
-    ... )
-    ['query_id', 'doc_id', 'grade', 'assessor', 'note', 'feature_7']
-    """
+    """Names of the columns of a table."""
     is_there = (True, True, True, layout.assessors, layout.query_texts, layout.texts)
     return [
         *compress(_TABLE, is_there),
@@ -208,25 +166,13 @@ def table_names(layout: RowLayout) -> list[str]:
 
 
 def table_cells(row: JudgmentRow) -> dict[str, Any]:
-    """Cells of a row by the name of their column.
-
-    Examples
-    --------
-    >>> table_cells(JudgmentRow("q", "d", 1.0, "ann", features={7: 0.5}))["feature_7"]
-    0.5
-    """
+    """Cells of a row by the name of their column."""
     own = dict(zip(_TABLE, (row.query, row.document, _grade(row), row.assessor, row.query_text, row.text), strict=True))
     return {**row.values, **own, **{f"{FEATURE}{index}": number(value) for index, value in row.features.items()}}
 
 
 def cell_text(value: Any) -> Any:
-    """A value as a cell: what is neither text nor number as JSON.
-
-    Examples
-    --------
-    >>> cell_text("a"), cell_text([1]), cell_text(None), cell_text(True)
-    ('a', '[1]', '', 'true')
-    """
+    """A value as a cell: what is neither text nor number as JSON."""
     if value is None:
         return ""
     return value if isinstance(value, str | float) or (isinstance(value, int) and not isinstance(value, bool)) else _json(plain_json(value))
@@ -262,7 +208,9 @@ def _nested(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
 
 
 def _quepid(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
-    """A case with one rating a document; a book with a column for each rater, or a row for each rating if a name cannot be a column."""
+    """A case with one rating a document; a book with a column for each rater, or a row for each
+    rating if a name cannot be a column.
+    """
     if not layout.assessors:
         yield from _separated([("query", "docid", "rating")])
         yield from _separated((_protected(row.query), row.document, "" if row.grade is None else _grade(row)) for row in rows)
@@ -291,7 +239,9 @@ def _book(rows: Iterable[JudgmentRow], raters: Sequence[str]) -> Iterator[str]:
 
 
 def _refuse_two_unnamed(rows: Iterable[JudgmentRow]) -> None:
-    """Refuse a grade without an assessor beside one by the name that Quepid gives to such an assessor: they would be one cell."""
+    """Refuse a grade without an assessor beside one by the name that Quepid gives to such an
+    assessor: they would be one cell.
+    """
     known: dict[tuple[str, str], str] = {}
     for row in rows:
         if row.grade is None or row.assessor not in ("", _UNNAMED):
@@ -331,7 +281,9 @@ def _ubi(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
 
 
 def _label_studio(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
-    """A task for each document of a query; grades of accounts are annotations, of anything else predictions."""
+    """A task for each document of a query; grades of accounts are annotations, of anything else
+    predictions.
+    """
     found: dict[tuple[str, str], list[JudgmentRow]] = {}
     for row in rows:
         found.setdefault((row.query, row.document), []).append(row)
@@ -339,7 +291,9 @@ def _label_studio(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[st
 
 
 def _task(rows: Sequence[JudgmentRow], losses: LossCounter) -> dict[str, Any]:
-    """The task of one document of a query. Its data are of the document, so a column whose cells differ between assessors is lost."""
+    """The task of one document of a query. Its data are of the document, so a column whose cells
+    differ between assessors is lost.
+    """
     first = rows[0]
     query_text, text = (next((one for one in map(attrgetter(name), rows) if one), "") for name in ("query_text", "text"))
     data = {"query_id": first.query, "query": query_text or first.query, "document_id": first.document}

@@ -35,22 +35,8 @@ def read_parquet(source: Source, table: Table, columns: Columns, notes: Notes, c
 def parquet_pieces(
     source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain, *, most_bytes: int | None = None
 ) -> Iterator[Rows]:
-    """Read one Parquet file, its three columns only, piece by piece: groups of rows on all cores, of which few are in memory at a time.
-
-    Parameters
-    ----------
-    source : Source
-        The bytes.
-    table : {"qrels", "run"}
-        Whether the value is a grade or a score.
-    columns : mapping or sequence, optional
-        See `choose_columns`.
-    notes : Notes
-        Told about guesses.
-    complain : callable
-        Gets every row that cannot be used.
-    most_bytes : int, optional
-        Bytes of a piece in memory, about; not more than some pieces are in memory at a time.
+    """Read one Parquet file, its three columns only, piece by piece: groups of rows on all cores,
+    of which few are in memory at a time.
     """
     pyarrow = load_extra("pyarrow", "reading Parquet", "arrow")
     try:
@@ -74,7 +60,9 @@ def _parquet_file(source: Source, **options: Any) -> Any:
 
 
 def _parquet_tables(source: Source, names: list[str], coded: list[str], most_bytes: int | None) -> Iterator[Any]:
-    """The columns of a file, a group of rows after the other; large groups in pieces. At least one table, which may be empty."""
+    """The columns of a file, a group of rows after the other; large groups in pieces. At least one
+    table, which may be empty.
+    """
     # Where memory counts, columns are read bit by bit, not a whole group at once.
     options = {} if most_bytes is None else {"buffer_size": 1 << 18}
     file = _parquet_file(source, read_dictionary=coded, **options)
@@ -103,7 +91,9 @@ def _parquet_tables(source: Source, names: list[str], coded: list[str], most_byt
 
 
 def _bundles(sizes: Collection[int], most: int) -> list[list[int]]:
-    """Neighbouring groups of rows that are read together: a group of few rows costs as much as many rows do."""
+    """Neighbouring groups of rows that are read together: a group of few rows costs as much as many
+    rows do.
+    """
     found: list[list[int]] = []
     room = 0
     for group, size in enumerate(sizes):
@@ -116,7 +106,9 @@ def _bundles(sizes: Collection[int], most: int) -> list[list[int]]:
 
 
 def parquet_rows(source: Source) -> int:
-    """Number of rows of a Parquet file, as its footer has it; 0 where that cannot be read, which reading the rows will say."""
+    """Number of rows of a Parquet file, as its footer has it; 0 where that cannot be read, which
+    reading the rows will say.
+    """
     pyarrow = load_extra("pyarrow", "reading Parquet", "arrow")
     try:
         return int(_parquet_file(source).metadata.num_rows)
@@ -125,7 +117,9 @@ def parquet_rows(source: Source) -> int:
 
 
 def _bytes_of_row(source: Source, names: list[str], coded: list[str], options: dict[str, Any]) -> int:
-    """Bytes of a row in memory, by the first ones. Codes count without their dictionary, which is one for many pieces and of few bytes."""
+    """Bytes of a row in memory, by the first ones. Codes count without their dictionary, which is
+    one for many pieces and of few bytes.
+    """
     file = _parquet_file(source, read_dictionary=coded, **options)
     rows = next(iter(file.iter_batches(4096, columns=names, use_threads=False)))
     size = sum(getattr(column, "indices", column).nbytes for column in rows.columns)
@@ -135,22 +129,7 @@ def _bytes_of_row(source: Source, names: list[str], coded: list[str], options: d
 def arrow_pieces(
     source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain, *, most_bytes: int, most_batch: int
 ) -> Iterator[Rows]:
-    """Read one Arrow IPC file or stream piece by piece: its record batches, large ones in parts.
-
-    Parameters
-    ----------
-    source, table, columns, notes, complain
-        As for `read_arrow`.
-    most_bytes : int
-        Bytes of a piece in memory, about.
-    most_batch : int
-        Bytes of a record batch, each of which is in memory as a whole.
-
-    Raises
-    ------
-    InputError
-        The record batches are larger.
-    """
+    """Read one Arrow IPC file or stream piece by piece: its record batches, large ones in parts."""
     pyarrow = load_extra("pyarrow", "reading Arrow IPC", "arrow")
     chosen, first = None, 0
     try:
@@ -222,7 +201,9 @@ def read_arrow(source: Source, table: Table, columns: Columns, notes: Notes, com
 
 
 def _validate(data: Any) -> None:
-    """Raise pyarrow's error for offsets, text or codes that point outside; a dictionary that batches share is looked at once."""
+    """Raise pyarrow's error for offsets, text or codes that point outside; a dictionary that
+    batches share is looked at once.
+    """
     pyarrow = import_module("pyarrow")
     seen: set[tuple[int | None, ...]] = set()
     for chunk in (chunk for column in data.columns for chunk in column.chunks):
@@ -238,7 +219,9 @@ def _validate(data: Any) -> None:
 
 
 def _whole_stream(source: Source, reader: Any) -> Any:
-    """The table of a stream, which is refused where it ends without a mark of its end: a copy that broke off between two batches."""
+    """The table of a stream, which is refused where it ends without a mark of its end: a copy that
+    broke off between two batches.
+    """
     pyarrow = import_module("pyarrow")
     stream = pyarrow.ipc.open_stream(reader)
     batches = []
@@ -259,13 +242,7 @@ def _unfinished(source: Source) -> FileFormatError:
 
 
 def foreign_names(path: str) -> FileFormatError:
-    """The error for columns whose names pyarrow cannot give.
-
-    Examples
-    --------
-    >>> print(foreign_names("a.parquet"))
-    a.parquet: found column names that are not UTF-8, expected UTF-8; rename the columns
-    """
+    """The error for columns whose names pyarrow cannot give."""
     return FileFormatError(path, 0, "column names that are not UTF-8", "UTF-8", "rename the columns")
 
 
@@ -278,34 +255,7 @@ def _damaged(source: Source, expected: str, error: Exception) -> FileFormatError
 def rows_from_table(
     data: Any, table: Table, chosen: Chosen, where: str, complain: Complain, *, first: int = 0, filled: Collection[str] = ()
 ) -> Rows:
-    """The three columns of a ``pyarrow.Table``.
-
-    Parameters
-    ----------
-    data : pyarrow.Table
-        The data; text, dictionary-encoded and whole-number columns can be ids.
-    table : {"qrels", "run"}
-        Whether the value is a grade or a score.
-    chosen : Chosen
-        Names of the columns.
-    where : str
-        The table's name for messages.
-    complain : callable
-        Gets every row that cannot be used; rows count from 0.
-    first : int
-        Number of the first row.
-    filled : collection of str
-        Columns of which `filled_columns` said that no id is empty.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> from idealrank.io.complaints import refuse
-    >>> data = pyarrow.table({"qid": [7], "docno": ["d1"], "label": [2]})
-    >>> rows = rows_from_table(data, "qrels", Chosen("qid", "docno", "label"), "table", refuse)
-    >>> rows.queries[0], rows.values
-    ('7', array([2.]))
-    """
+    """The three columns of a ``pyarrow.Table``."""
     place = partial(_place, where, first)
     bad = np.zeros(data.num_rows, bool)
 
@@ -341,14 +291,8 @@ def rows_from_table(
 
 
 def filled_columns(data: Any, names: Iterable[str], where: str) -> set[str]:
-    """Dictionary-encoded columns whose dictionaries, which pieces of a table share, hold no empty id.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> ids = pyarrow.array(["a", "a"]).dictionary_encode()
-    >>> filled_columns(pyarrow.table({"query": ids, "document": ["a", ""]}), ["query", "document"], "table")
-    {'query'}
+    """Dictionary-encoded columns whose dictionaries, which pieces of a table share, hold no empty
+    id.
     """
     pyarrow = import_module("pyarrow")
     found = set()
@@ -371,7 +315,9 @@ def _place(where: str, first: int, row: int) -> Place:
 
 
 def _is_outside(codes: AnyArray, count: int) -> bool:
-    """Return whether one of the codes is not from 0 to the count; as a number without sign a negative one is larger than any other."""
+    """Return whether one of the codes is not from 0 to the count; as a number without sign a
+    negative one is larger than any other.
+    """
     return int(codes.view(codes.dtype.str.replace("i", "u")).max()) >= min(count, int(np.iinfo(codes.dtype).max) + 1)
 
 
@@ -407,12 +353,16 @@ def _numbers(column: Any, name: str, where: str) -> FloatArray:
 
 
 def _is_nan(values: FloatArray) -> BoolArray:
-    """NumPy's answer, most often from a look for the smallest alone: NaN is smaller than any number there."""
+    """NumPy's answer, most often from a look for the smallest alone: NaN is smaller than any number
+    there.
+    """
     return np.isnan(values) if np.isnan(np.min(values, initial=np.inf)) else np.zeros(values.size, bool)
 
 
 def _in_place(array: Any, kind: "np.dtype[Any]") -> AnyArray:
-    """Numbers of an array without nulls, where they are. The array's own conversion would load pandas where that is installed."""
+    """Numbers of an array without nulls, where they are. The array's own conversion would load
+    pandas where that is installed.
+    """
     data = array.buffers()[1]
     return np.zeros(0, kind) if data is None else np.frombuffer(data, kind, count=len(array), offset=array.offset * kind.itemsize)
 
@@ -460,7 +410,9 @@ def _ids(column: Any, name: str, where: str) -> IdColumn:
 
 
 def _coded(column: Any, name: str, where: str) -> IdColumn | None:
-    """Ids of a dictionary-encoded column without a copy of each for every row; None for other columns, and where ids are missing."""
+    """Ids of a dictionary-encoded column without a copy of each for every row; None for other
+    columns, and where ids are missing.
+    """
     pyarrow = import_module("pyarrow")
     if not pyarrow.types.is_dictionary(column.type) or column.null_count:
         return None

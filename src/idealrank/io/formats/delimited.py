@@ -34,43 +34,15 @@ CELLS = f"cells quoted as in RFC 4180, of at most {_LONGEST:,} letters"
 
 
 def read_csv(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
-    r"""Read columns with a header line, separated by commas, semicolons or tabs, whichever the header has most of.
-
-    Parameters
-    ----------
-    source : Source
-        The bytes; cells may be quoted as RFC 4180 has it.
-    table : {"qrels", "run"}
-        Whether the value is a grade or a score.
-    columns : mapping or sequence, optional
-        See `choose_columns`.
-    notes : Notes
-        Told about guesses.
-    complain : callable
-        Gets every row that cannot be used.
-
-    Examples
-    --------
-    >>> from idealrank.io.complaints import refuse
-    >>> rows = read_csv(Source("a.csv", b"qid,docid,score\nq1,d1,0.5\n"), "run", None, Notes(), refuse)
-    >>> rows.documents[0], rows.values
-    ('d1', array([0.5]))
+    r"""Read columns with a header line, separated by commas, semicolons or tabs, whichever the
+    header has most of.
     """
     return _read(source=source, table=table, delimiter=sniff_delimiter(source), columns=columns, notes=notes, complain=complain)
 
 
 def sniff_delimiter(source: Source) -> str:
-    """The delimiter of the header line: the one of ``,`` ``;`` and tab that stands there most often outside quotation marks.
-
-    Raises
-    ------
-    FileFormatError
-        The header line has none of them.
-
-    Examples
-    --------
-    >>> sniff_delimiter(Source("a.csv", b'qid;"text, long";rel'))
-    ';'
+    """The delimiter of the header line: the one of ``,`` ``;`` and tab that stands there most often
+    outside quotation marks.
     """
     start = bytes(source.data[:_HEAD]).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     lines = enumerate(_QUOTED.sub("''", start).splitlines(), 1)
@@ -88,31 +60,16 @@ def read_tsv(source: Source, table: Table, columns: Columns, notes: Notes, compl
 
 
 def read_beir(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
-    """Read BEIR's columns ``query-id``, ``corpus-id`` and ``score``, tab-separated; see `read_csv` for the parameters."""
+    """Read BEIR's columns ``query-id``, ``corpus-id`` and ``score``, tab-separated; see `read_csv`
+    for the parameters.
+    """
     return _read(source=source, table=table, delimiter="\t", columns=columns or _BEIR, notes=notes, complain=complain)
 
 
 def delimited_pieces(
     source: Source, table: Table, kind: str, columns: Columns, notes: Notes, complain: Complain, *, most_rows: int
 ) -> Iterator[Rows]:
-    r"""Read columns piece by piece.
-
-    Parameters
-    ----------
-    source, table, columns, notes, complain
-        As for `read_csv`.
-    kind : {"csv", "tsv"}
-        Delimiter to look for.
-    most_rows : int
-        Rows of a piece, about.
-
-    Examples
-    --------
-    >>> from idealrank.io.complaints import refuse
-    >>> source = Source("a.csv", b"qid,docid,score\nq1,d1,0.5\n")
-    >>> [len(piece.values) for piece in delimited_pieces(source, "run", "csv", None, Notes(), refuse, most_rows=1000)]
-    [1]
-    """
+    r"""Read columns piece by piece."""
     delimiter = sniff_delimiter(source) if kind == "csv" else "\t"
     return _pieces(source=source, table=table, delimiter=delimiter, columns=columns, notes=notes, complain=complain, most_rows=most_rows)
 
@@ -170,29 +127,16 @@ class _Lines:
 
 
 def csv_rows(text: Iterable[str], delimiter: str = ",") -> Any:
-    r"""A strict reader of the standard library for cells as long as documents are; its limit is only ever raised.
-
-    Examples
-    --------
-    >>> [len(row[1]) for row in csv_rows(["q1," + 200_000 * "x"])]
-    [200000]
+    r"""A strict reader of the standard library for cells as long as documents are; its limit is only
+    ever raised.
     """
     csv.field_size_limit(max(csv.field_size_limit(), _LONGEST))  # one for all threads of a process
     return csv.reader(text, delimiter=delimiter, strict=True)
 
 
 def rows_in_batches(source: Source, delimiter: str) -> Iterator[tuple[list[list[str]], Any]]:
-    r"""The header, then many rows at a time, each with the line on which it begins; blank lines are left out.
-
-    Raises
-    ------
-    FileFormatError
-        A cell cannot be read.
-
-    Examples
-    --------
-    >>> [(rows, lines.tolist()) for rows, lines in rows_in_batches(Source("a.csv", b"a,b\n\n1,2\n"), ",")]
-    [([['a', 'b']], [1]), ([['1', '2']], [3])]
+    r"""The header, then many rows at a time, each with the line on which it begins; blank lines are
+    left out.
     """
     # Bytes that are not UTF-8 travel as surrogates and become the same bytes again in the ids.
     text = TextIOWrapper(source.open(), encoding="utf-8-sig", errors="surrogateescape", newline="")

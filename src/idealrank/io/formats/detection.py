@@ -53,29 +53,7 @@ _FEATURE = re.compile(r"(?:qid|\d+):\S+|#")
 
 
 def detect(source: Source, asked: str, notes: Notes) -> Format:
-    """The format of one file.
-
-    Parameters
-    ----------
-    source : Source
-        The decompressed bytes and the name.
-    asked : str
-        A format, or ``"auto"``.
-    notes : Notes
-        Told about a name that promises something else.
-
-    Raises
-    ------
-    OptionError
-        `asked` is no format.
-    FileFormatError
-        The file is certainly none of them.
-
-    Examples
-    --------
-    >>> detect(Source("a.run", b"q1 Q0 d1 1 2.5 tag"), "auto", Notes())
-    'trec'
-    """
+    """The format of one file."""
     if asked != "auto":
         if asked not in FORMATS:
             raise OptionError(f"format={asked}: expected one of {' | '.join(FORMATS)}")
@@ -119,17 +97,7 @@ def _ending(path: str) -> str:
 
 
 def refuse_foreign(path: str, start: bytes) -> None:
-    """Refuse a file whose first four bytes are of no format that can be read.
-
-    Raises
-    ------
-    FileFormatError
-        UTF-16 text, a spreadsheet or a zip archive.
-
-    Examples
-    --------
-    >>> refuse_foreign("qrels.txt", b"q1 0")
-    """
+    """Refuse a file whose first four bytes are of no format that can be read."""
     if start[:2] in (b"\xff\xfe", b"\xfe\xff") and start != b"\xff\xff\xff\xff":
         raise FileFormatError(path, 0, "UTF-16 text", "UTF-8", "convert it, for example with: iconv -f UTF-16 -t UTF-8")
     if start == b"PK\x03\x04" and PurePath(path).suffix.lower() in (".xlsx", ".xlsm", ".ods"):
@@ -139,15 +107,7 @@ def refuse_foreign(path: str, start: bytes) -> None:
 
 
 def sniff(data: Data) -> list[Format]:
-    """The formats that the first bytes allow, the likeliest first; empty without a clue.
-
-    Examples
-    --------
-    >>> sniff(b"query_id,doc_id,score")
-    ['csv']
-    >>> sniff(b'{"q1": {"d1": 1}}')
-    ['json', 'jsonl']
-    """
+    """The formats that the first bytes allow, the likeliest first; empty without a clue."""
     start = bytes(data[:_HEAD]).removeprefix(b"\xef\xbb\xbf")
     if start.startswith(b"PAR1"):
         return ["parquet"]
@@ -171,7 +131,9 @@ def _sniff_tool(start: bytes) -> list[Format]:
 
 
 def _is_msearch(start: bytes) -> bool:
-    """The header and the body of a request of ``_msearch``, each on a line; the responses may come much later."""
+    """The header and the body of a request of ``_msearch``, each on a line; the responses may come
+    much later.
+    """
     from idealrank.io.formats.msearch import is_body, is_header  # noqa: PLC0415  (TREC files do not need it)
     from idealrank.io.formats.nested import load  # noqa: PLC0415  (as above)
 
@@ -236,7 +198,9 @@ def _sniff_line(line: str) -> list[Format]:
 
 
 def _is_quepid(start: bytes, *, is_whole: bool) -> bool:
-    """``query,docid,rating``, a column of numbers and blanks for each rater, or a row for each rating."""
+    """``query,docid,rating``, a column of numbers and blanks for each rater, or a row for each
+    rating.
+    """
     all_lines = start.decode("utf-8", "replace").splitlines()
     lines = all_lines[:_QUEPID_LINES]
     simple = lines[0].lower().replace('"', "")

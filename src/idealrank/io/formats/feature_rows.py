@@ -26,44 +26,21 @@ _EXPECTED = "FEATURE:VALUE with a whole number from 0 and a number"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FeatureRows:
-    r"""Rows of a training file, the rows of a query together, in the order in which they stand in the file.
-
-    Attributes
-    ----------
-    path : str
-        The file.
-    labels : float64 array, shape (n,)
-        Grades.
-    features : float64 array, shape (n, n_features)
-        Features; of LETOR files column i is feature i, and what a line leaves out is 0.
-    offsets : int64 array, shape (n_queries + 1,)
-        Where each query begins.
-    queries : list of str
-        Query ids.
-    places : int64 array, shape (n,)
-        Where each row stands in the file, from 0.
-    names : tuple of str
-        Names of features; empty for numbers.
-    numbered : bool
-        Queries have no ids but their number in a group file.
-    beside : mapping of str to float64 array, shape (n,)
-        Other numbers of each row, by name, such as the rank at which users saw it.
-
-    Examples
-    --------
-    >>> rows = letor_rows(Source("a.letor", b"1 qid:b 1:0.5\n0 qid:a 2:3\n2 qid:b 1:0.1\n"))
-    >>> rows.queries, rows.labels, rows.places, rows.documents
-    (['b', 'a'], array([1., 2., 0.]), array([0, 2, 1]), ['b:1', 'b:2', 'a:1'])
+    r"""Rows of a training file, the rows of a query together, in the order in which they stand in
+    the file.
     """
 
-    path: str
-    labels: FloatArray
+    path: str  # The file
+    labels: FloatArray  # shape (n,): grades
+    # shape (n, n_features): features; of LETOR files column i is feature i, and what a line leaves
+    # out is 0
     features: FloatArray
-    offsets: IntArray
-    queries: list[str]
-    places: IntArray
-    names: tuple[str, ...] = ()
-    numbered: bool = False
+    offsets: IntArray  # shape (n_queries + 1,): where each query begins
+    queries: list[str]  # Query ids
+    places: IntArray  # shape (n,): where each row stands in the file, from 0
+    names: tuple[str, ...] = ()  # Names of features; empty for numbers
+    numbered: bool = False  # Queries have no ids but their number in a group file
+    # shape (n,): other numbers of each row, by name, such as the rank at which users saw it
     beside: Mapping[str, FloatArray] = field(default_factory=dict)
 
     @property
@@ -78,7 +55,9 @@ class FeatureRows:
 
     @cached_property
     def documents(self) -> list[str]:
-        """Ids of the rows, ``QUERY:NUMBER`` counted from 1 in each query, as judgments from the same file have them."""
+        """Ids of the rows, ``QUERY:NUMBER`` counted from 1 in each query, as judgments from the
+        same file have them.
+        """
         return [f"{query}:{number}" for query, size in zip(self.queries, self.group.tolist(), strict=True) for number in range(1, size + 1)]
 
     def select(self, keep: BoolArray) -> "FeatureRows":
@@ -98,28 +77,7 @@ class FeatureRows:
         return self if missing <= 0 else replace(self, features=np.pad(self.features, ((0, 0), (0, missing))))
 
     def require(self, fits: BoolArray, expected: str) -> None:
-        r"""Refuse the first feature that does not fit, with its place in the file.
-
-        Parameters
-        ----------
-        fits : bool array, shape (n, n_features)
-            Marks of the features that fit.
-        expected : str
-            End of the message.
-
-        Raises
-        ------
-        InputError
-            A feature does not fit.
-
-        Examples
-        --------
-        >>> rows = letor_rows(Source("a.letor", b"1 qid:b 1:0.5\n0 qid:b 1:7\n"))
-        >>> rows.require(rows.features < 5, "expected less than 5")
-        Traceback (most recent call last):
-        ...
-        idealrank.errors.InputError: a.letor: feature 1 of row 1: found 7.0, expected less than 5
-        """
+        r"""Refuse the first feature that does not fit, with its place in the file."""
         places = np.argwhere(~fits)
         if places.size:
             row, column = map(int, places[0])
@@ -139,43 +97,7 @@ def read_feature_rows(
     no_features: Collection[str] = (),
     tell: Tell | None = None,
 ) -> FeatureRows:
-    r"""Read labels, queries and features.
-
-    Parameters
-    ----------
-    path : path
-        LETOR or SVMlight text, compressed or not, or a Parquet file.
-    label, qid : str
-        Columns of a Parquet file.
-    features : sequence of str
-        Columns of features of a Parquet file; default all others that hold numbers.
-    group : path, optional
-        Of LETOR files without ``qid:``; default the file's name followed by ``.query`` or ``.group``.
-    beside : mapping of str to str, optional
-        Other numbers of each row, by name: a column of a Parquet file; for text, the path of a file with one number a line.
-    no_features : collection of str
-        Columns of a Parquet file that are no features, if they are there.
-    tell : callable, optional
-        Gets messages about guesses.
-
-    Raises
-    ------
-    InputError
-        The file cannot be opened, or is empty.
-    FileFormatError
-        A line cannot be read.
-    MissingExtraError
-        pyarrow is not installed.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "a.letor")
-    >>> path.write_text("2 qid:1 1:0.5 3:2\n0 qid:1 1:0.1\n")
-    32
-    >>> read_feature_rows(path).features.tolist()
-    [[0.0, 0.5, 0.0, 2.0], [0.0, 0.1, 0.0, 0.0]]
-    """
+    r"""Read labels, queries and features."""
     notes = Notes(tell)
     source = open_sources(path, notes)[0]
     if bytes(source.data[:4]) == b"PAR1":
@@ -202,13 +124,7 @@ def _numbers_file(path: str, name: str, rows: FeatureRows, notes: Notes) -> Floa
 
 
 def letor_rows(source: Source, group: AnyPath | None = None, notes: Notes | None = None) -> FeatureRows:
-    r"""Rows of a LETOR or SVMlight file.
-
-    Examples
-    --------
-    >>> letor_rows(Source("a.letor", b"1 qid:b 1:0.5 # document 7\n")).features.tolist()
-    [[0.0, 0.5]]
-    """
+    r"""Rows of a LETOR or SVMlight file."""
     items = read_labels(source, group, notes or Notes(), refuse)
     if not items.labels.size:
         raise InputError(f"{source.path}: found no row, expected GRADE qid:QUERY FEATURE:VALUE ...")
@@ -234,7 +150,9 @@ def letor_rows(source: Source, group: AnyPath | None = None, notes: Notes | None
 
 
 def _refuse_sparse(source: Source, n_rows: int, width: int) -> None:
-    """Refuse a matrix that is far larger than its file: one large number of a feature makes every row as wide."""
+    """Refuse a matrix that is far larger than its file: one large number of a feature makes every
+    row as wide.
+    """
     size, most = 8 * n_rows * width, max(LIMIT, RATIO * len(source.data))
     if size > most:
         found = f"{n_rows:,} rows with features up to number {width - 1:,}, which take {size:,} bytes as a matrix"
@@ -242,13 +160,7 @@ def _refuse_sparse(source: Source, n_rows: int, width: int) -> None:
 
 
 def feature_pairs(line: bytes, path: str, number: int) -> FloatArray:
-    """Features of a line, shape (n, 2): number and value.
-
-    Examples
-    --------
-    >>> feature_pairs(b"1 qid:b 3:0.5 # document 7", "a.letor", 1).tolist()
-    [[3.0, 0.5]]
-    """
+    """Features of a line, shape (n, 2): number and value."""
     text = line.partition(b"#")[0]
     parts = text.split()[1:]
     if parts and parts[0].startswith(b"qid:"):

@@ -33,21 +33,8 @@ class _UnusualError(Exception):
 
 
 def like_records(source: Source, table: Table, columns: Columns, notes: Notes) -> Rows | None:
-    r"""Read one record a line, each with the fields of the first; None for any other file, for a small one, and without pyarrow.
-
-    Parameters
-    ----------
-    source, table, columns, notes
-        As in `read_json`.
-
-    Examples
-    --------
-    >>> like_records(Source("a.jsonl", b'{"qid": "q1", "docno": "d1", "score": 2}'), "run", None, Notes()) is None
-    True
-    >>> lines = b'{"qid": "q1", "docno": "d1", "score": 2}\n' * 110_000
-    >>> rows = like_records(Source("a.jsonl", lines), "run", None, Notes())
-    >>> rows.documents[109_999], rows.place(109_999)
-    ('d1', ('a.jsonl', 110000))
+    r"""Read one record a line, each with the fields of the first; None for any other file, for a
+    small one, and without pyarrow.
     """
     if len(source.data) < _FEWEST:
         return None
@@ -94,9 +81,8 @@ def _rows(source: Source, table: Table, chosen: Chosen, first: dict[str, Any]) -
 
 
 def _parse(source: Source, schema: Any) -> Any:
-    """Parse the bytes with pyarrow, and return when none of its threads reads them any more; None where it refuses them.
-
-    After an error one of them may still be ahead, and ends the process if it comes back to an interpreter that is ending.
+    """Parse the bytes with pyarrow, and return when none of its threads reads them any more; None
+    where it refuses them.
     """
     pyarrow, json = import_module("pyarrow"), import_module("pyarrow.json")
     # Fields that the first record lacks are refused: pyarrow crashes if such a field changes its type between blocks or is deeply nested.
@@ -116,7 +102,9 @@ def _parse(source: Source, schema: Any) -> Any:
 
 
 def _kind(name: str, value: Any, chosen: Chosen, pyarrow: Any) -> Any:
-    """Arrow type of a field, by its value in the first record: ids are text or whole numbers, other fields short text or numbers."""
+    """Arrow type of a field, by its value in the first record: ids are text or whole numbers, other
+    fields short text or numbers.
+    """
     text, number = pyarrow.string(), pyarrow.float64()
     if name in (chosen.query, chosen.document):
         kinds = {str: text, int: pyarrow.int64()}
@@ -130,7 +118,9 @@ def _kind(name: str, value: Any, chosen: Chosen, pyarrow: Any) -> Any:
 
 
 def _n_lines(source: Source) -> int:
-    """The number of lines, each of one object; -1 where a line does not begin and end with a brace, as an object over two lines cannot."""
+    """The number of lines, each of one object; -1 where a line does not begin and end with a brace,
+    as an object over two lines cannot.
+    """
     letters, count = np.frombuffer(source.data, np.uint8), 0
     for begin in range(0, letters.size, _BLOCK):
         ends = begin + np.flatnonzero(letters[begin : begin + _BLOCK] == _NEWLINE)

@@ -25,50 +25,18 @@ _EXPECTED = "an array of tasks, as Label Studio's export JSON"
 
 @dataclass(frozen=True, kw_only=True)
 class LabelStudioFields:
-    """Names in a project.
+    """Names in a project."""
 
-    Attributes
-    ----------
-    query, document : str
-        Fields of a task's data that hold the ids; empty to guess.
-    control : str
-        Name of the control that holds the grade; needed if there are several.
-    labels : mapping of str to float
-        Grades of choices that are no numbers.
-    """
-
+    # query, document: Fields of a task's data that hold the ids; empty to guess
     query: str = ""
     document: str = ""
-    control: str = ""
+    control: str = ""  # Name of the control that holds the grade; needed if there are several
+    # Grades of choices that are no numbers
     labels: Mapping[str, float] = field(default_factory=dict)
 
 
 def label_studio_sheet(source: Source, complain: Complain, names: LabelStudioFields | None = None) -> JudgmentSheet:
-    """Read tasks with their annotations.
-
-    Parameters
-    ----------
-    source : Source
-        An array of tasks. A grade is the value of a control Number or Rating, or of Choices. The assessor is the e-mail address or number
-        of the annotator, or the version of the model whose prediction it is. A task without a grade is unjudged.
-    complain : callable
-        Gets each task that cannot be used.
-    names : LabelStudioFields, optional
-        Names of fields and of the control.
-
-    Raises
-    ------
-    InputError
-        Annotations have several controls, and none was chosen; or an annotator and a model have one name.
-
-    Examples
-    --------
-    >>> from idealrank.io.complaints import refuse
-    >>> text = b'''[{"id": 1, "data": {"query": "shoes", "doc_id": 7}, "annotations": [{"completed_by": 3,
-    ... "result": [{"from_name": "grade", "to_name": "t", "type": "rating", "value": {"rating": 2}}]}]}]'''
-    >>> [row[:4] for row in label_studio_sheet(Source("a.json", text), refuse).rows]
-    [('shoes', '7', 2.0, '3')]
-    """
+    """Read tasks with their annotations."""
     try:
         value = load(source.read())
     except (ValueError, RecursionError) as error:
@@ -89,32 +57,14 @@ def label_studio_sheet(source: Source, complain: Complain, names: LabelStudioFie
 
 
 def read_label_studio(source: Source, table: Table, columns: Columns, _notes: Notes, complain: Complain) -> Rows:
-    """Read one grade for each judged document.
-
-    Parameters
-    ----------
-    source : Source
-        The bytes.
-    table : {"qrels", "run"}
-        Only judgments can be read.
-    columns : mapping, optional
-        ``query`` and ``document`` name fields of the data, ``grade`` the control.
-    complain : callable
-        Gets each row that cannot be used.
-    """
+    """Read one grade for each judged document."""
     judgments_only(source.path, table, "tasks of Label Studio")
     return one_grade_each(source.path, list(label_studio_sheet(source, complain, _named(columns)).rows))
 
 
 def label_studio_kinds(source: Source, columns: Columns = None) -> Iterator[str]:
-    """Kinds of assessors, again and again: ``people`` for an annotation with a grade, ``model`` for a prediction with one.
-
-    Examples
-    --------
-    >>> text = b'''[{"data": {"query": "shoes", "doc_id": 7},
-    ... "predictions": [{"result": [{"from_name": "grade", "value": {"number": 2}}]}]}]'''
-    >>> list(label_studio_kinds(Source("a.json", text)))
-    ['model']
+    """Kinds of assessors, again and again: ``people`` for an annotation with a grade, ``model`` for
+    a prediction with one.
     """
     reader = _Tasks(source.path, lambda _: None, _named(columns))
     tasks = load(source.read())
@@ -137,7 +87,9 @@ class _Tasks:
         self.left: dict[str, list[str]] = {}
 
     def graded(self, task: Any, number: int) -> Iterator[tuple[str, JudgmentRow]]:
-        """Rows of one task with their kind of assessor: every annotation and prediction with a grade, or one row that is unjudged."""
+        """Rows of one task with their kind of assessor: every annotation and prediction with a
+        grade, or one row that is unjudged.
+        """
         place = (f"{self._path}: task {number}", 0)
         fields = dict(task) if isinstance(task, tuple) else {}
         data = fields.get("data")

@@ -33,35 +33,14 @@ _GROUP_ENDINGS = (".query", ".group")
 class LabelledItems:
     r"""The items of a LETOR file.
 
-    An item has no id in such files. Its document id here is ``QUERY:NUMBER``, the number counting the items of its query from 1
-    in the order of the file; with a group file, queries are called ``0``, ``1``, ... in that order.
-
-    Attributes
-    ----------
-    path : str
-        The file.
-    labels : float64 array, shape (n,)
-        Grades, line by line.
-    codes : int64 array, shape (n,)
-        Which query an item belongs to: an index into `queries`.
-    queries : list of str
-        Query ids in order of first appearance.
-    lines : int64 array, shape (n,)
-        Line of each item.
-
-    Examples
-    --------
-    >>> from idealrank.io.complaints import refuse
-    >>> items = read_labels(Source("a.letor", b"2 qid:7 1:0.5\n0 qid:7 1:0.1\n"), None, Notes(), refuse)
-    >>> items.labels, items.queries, items.documents
-    (array([2., 0.]), ['7'], ['7:1', '7:2'])
+    An item has no id in such files.
     """
 
-    path: str
-    labels: FloatArray
-    codes: IntArray
-    queries: list[str]
-    lines: IntArray
+    path: str  # The file
+    labels: FloatArray  # shape (n,): grades, line by line
+    codes: IntArray  # shape (n,): which query an item belongs to: an index into `queries`
+    queries: list[str]  # Query ids in order of first appearance
+    lines: IntArray  # shape (n,): line of each item
 
     @cached_property
     def documents(self) -> list[str]:
@@ -75,7 +54,9 @@ class LabelledItems:
 
     @property
     def group(self) -> IntArray:
-        """Number of items of each query, as LightGBM and XGBoost take it; meaningful where the items of a query stand together."""
+        """Number of items of each query, as LightGBM and XGBoost take it; meaningful where the
+        items of a query stand together.
+        """
         return np.bincount(self.codes, minlength=len(self.queries))
 
     def rows(self, values: FloatArray | None = None) -> Rows:
@@ -117,26 +98,16 @@ def _item(line: bytes) -> _Item | None:
 
 
 def _have_qid(source: Source) -> bool:
-    """Return whether the lines have ``qid:``, as most of the first three do: one bad line at the top does not decide for the file."""
+    """Return whether the lines have ``qid:``, as most of the first three do: one bad line at the
+    top does not decide for the file.
+    """
     items = (_item(line) for _, line in _lines_of(source) if not _is_blank(line))
     first = [bool(item.qid) for item in islice((item for item in items if item is not None), 3)]
     return bool(first) and (first[0] if len(first) < 3 else sum(first) > 1)
 
 
 def read_labels(source: Source, group: AnyPath | None, notes: Notes, complain: Complain) -> LabelledItems:
-    """Read grades and queries.
-
-    Parameters
-    ----------
-    source : Source
-        Lines ``GRADE qid:QUERY FEATURE:VALUE ...``, or without ``qid:`` when group sizes stand in a file of their own.
-    group : path, optional
-        One group size a line; default: the file's name followed by ``.query`` or ``.group``, if it is there.
-    notes : Notes
-        Told which group file was found.
-    complain : callable
-        Gets every line that cannot be used.
-    """
+    """Read grades and queries."""
     labels: list[float] = []
     qids: list[bytes] = []
     lines: list[int] = []
@@ -191,34 +162,14 @@ def _group_file_beside(path: str) -> str | None:
 
 
 def read_column(source: Source, what: str, *, whole: bool = False) -> FloatArray:
-    r"""One number per line; blank lines and comments are left out.
-
-    Parameters
-    ----------
-    source : Source
-        The bytes.
-    what : str
-        What a number is, for messages.
-    whole : bool
-        Whether only whole numbers from 0 will do.
-
-    Raises
-    ------
-    FileFormatError
-        A line is not one number.
-
-    Examples
-    --------
-    >>> read_column(Source("a.scores", b"0.5\n-1\n"), "a score")
-    array([ 0.5, -1. ])
-    """
+    r"""One number per line; blank lines and comments are left out."""
     values = []
     for number, line in _lines_of(source):
         text = line.decode("utf-8", "replace").strip()
         if not text or text.startswith("#"):
             continue
         value = parse_number(text)
-        if value is None or value != value or (whole and (value < 0 or value % 1 or math.isinf(value))):
+        if value is None or value != value or (whole and (value < 0 or value % 1 or math.isinf(value))):  # noqa: PLR0124  (NaN)
             expected = f"{what}: one {'whole ' if whole else ''}number per line"
             raise FileFormatError(source.path, number, quoted(line.rstrip(b"\r\n")), expected)
         if not whole and is_lost_text(text):
@@ -228,27 +179,7 @@ def read_column(source: Source, what: str, *, whole: bool = False) -> FloatArray
 
 
 def read_scores(source: Source, items: LabelledItems) -> Rows:
-    r"""Scores of the items, one a line, in the order of the file of labels.
-
-    Parameters
-    ----------
-    source : Source
-        As many numbers as there are items.
-    items : LabelledItems
-        What they belong to.
-
-    Raises
-    ------
-    FileFormatError
-        There are more or fewer.
-
-    Examples
-    --------
-    >>> from idealrank.io.complaints import refuse
-    >>> items = read_labels(Source("a.letor", b"2 qid:7 1:0.5\n0 qid:7 1:0.1\n"), None, Notes(), refuse)
-    >>> read_scores(Source("a.scores", b"0.5\n0.9\n"), items).values
-    array([0.5, 0.9])
-    """
+    r"""Scores of the items, one a line, in the order of the file of labels."""
     scores = read_column(source, "a score")
     if scores.size != items.labels.size:
         raise FileFormatError(source.path, 0, f"{scores.size} scores", f"{items.labels.size}, one for each item of {items.path}")

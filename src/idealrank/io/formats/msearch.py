@@ -15,43 +15,20 @@ _NAME = "_name"
 
 
 def is_header(value: Any) -> bool:
-    """Return whether this may be the first line of a request; objects are tuples of pairs.
-
-    Examples
-    --------
-    >>> is_header(()), is_header((("index", "shop"),)), is_header((("shoes", ()),))
-    (True, True, False)
-    """
+    """Return whether this may be the first line of a request; objects are tuples of pairs."""
     return isinstance(value, tuple) and all(name in _HEADER and not isinstance(one, tuple) for name, one in value)
 
 
 def is_body(value: Any) -> bool:
-    """Return whether this may be the second line of a request.
-
-    Examples
-    --------
-    >>> is_body((("query", (("match", ()),)),)), is_body((("query", "shoes"), ("hits", ())))
-    (True, False)
-    """
+    """Return whether this may be the second line of a request."""
     return isinstance(value, tuple) and any(name in _BODY and not isinstance(one, str) for name, one in value)
 
 
 def query_names(bodies: Sequence[Any]) -> list[str]:
-    """A name for each request: its ``_name``, or the text that it searches; empty if not every request has one of its own.
+    """A name for each request: its ``_name``, or the text that it searches; empty if not every
+    request has one of its own.
 
     A text that every request contains, such as a filter, names none.
-
-    Parameters
-    ----------
-    bodies : sequence
-        Second lines of the requests, objects as tuples of pairs.
-
-    Examples
-    --------
-    >>> query_names([(("query", (("match", (("title", text),)),)),) for text in ("shoes", "boots")])
-    ['shoes', 'boots']
-    >>> query_names([(("query", (("match", (("title", "shoes"),)),)),)] * 2)
-    []
     """
     for words in (_names, _texts):
         found = [list(dict.fromkeys(words(body))) for body in bodies]

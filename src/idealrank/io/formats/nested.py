@@ -29,28 +29,7 @@ _EXPECTED = {
 
 
 def read_json(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows | Blocks:
-    """Read one JSON value: an object of queries, an array of records, or one record.
-
-    Parameters
-    ----------
-    source : Source
-        The bytes.
-    table : {"qrels", "run"}
-        Whether numbers are grades or scores. Lists of ids are best first in a run, and of grade 1 in judgments.
-    columns : mapping or sequence, optional
-        Names of the fields of records, see `choose_columns`.
-    notes : Notes
-        Told about guesses.
-    complain : callable
-        Gets each query or document that cannot be used.
-
-    Examples
-    --------
-    >>> from idealrank.io.complaints import refuse
-    >>> blocks = read_json(Source("a.json", b'{"q1": {"d1": 2}}'), "qrels", None, Notes(), refuse)
-    >>> blocks.blocks[0].documents
-    ['d1']
-    """
+    """Read one JSON value: an object of queries, an array of records, or one record."""
     nest = _Nest(table, complain)
     try:
         value = load(source.read())
@@ -79,16 +58,10 @@ def read_json(source: Source, table: Table, columns: Columns, notes: Notes, comp
 
 
 def read_json_lines(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows | Blocks:
-    """Read one object a line: queries with their documents, or records such as ``{"query_id": ..., "doc_id": ..., "score": ...}``.
+    """Read one object a line: queries with their documents, or records such as ``{"query_id": ...,
+    "doc_id": ..., "score": ...}``.
 
     See `read_json` for the parameters; a query may be spread over many lines.
-
-    Examples
-    --------
-    >>> from idealrank.io.complaints import refuse
-    >>> text = b'{"query_id": "q1", "doc_id": "d1", "score": 0.5}'
-    >>> read_json_lines(Source("a.jsonl", text), "run", None, Notes(), refuse).values
-    array([0.5])
     """
     from idealrank.io.formats.json_columns import like_records  # noqa: PLC0415  (large files alone need it)
 
@@ -127,7 +100,9 @@ def _is_nested(value: Any) -> bool:
 
 
 def _are_nested(source: Source) -> bool:
-    """Return whether lines have queries with their documents, as most of the first three objects do: one bad line does not decide."""
+    """Return whether lines have queries with their documents, as most of the first three objects
+    do: one bad line does not decide.
+    """
     first: list[bool] = []
     for line in source.open():
         with suppress(ValueError, RecursionError):
@@ -139,32 +114,15 @@ def _are_nested(source: Source) -> bool:
 
 
 def load(data: bytes) -> Any:
-    """The value with objects as tuples of pairs, since a dict would lose what stands under a repeated key, and arrays as lists.
-
-    Examples
-    --------
-    >>> load(b'{"q": [1]}')
-    (('q', [1]),)
+    """The value with objects as tuples of pairs, since a dict would lose what stands under a
+    repeated key, and arrays as lists.
     """
     return _DECODER.decode(data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape"))
 
 
 def as_records(value: Any, columns: Columns = None) -> list[Any] | None:
-    """The records of a value that `load` gave, from an array or a single one; None for queries with their documents.
-
-    Parameters
-    ----------
-    value : list, tuple or plain value
-        An object is one record if it names a query and a document, and neither is an object or an array.
-    columns : mapping or sequence, optional
-        Names of the fields of records, see `choose_columns`.
-
-    Examples
-    --------
-    >>> as_records(load(b'{"query_id": "q1", "doc_id": "d1", "grade": 2}'))
-    [(('query_id', 'q1'), ('doc_id', 'd1'), ('grade', 2))]
-    >>> as_records(load(b'{"query": {"d1": 2}, "doc": {"d1": 1}}')) is None
-    True
+    """The records of a value that `load` gave, from an array or a single one; None for queries with
+    their documents.
     """
     if isinstance(value, list):
         return value
@@ -220,7 +178,9 @@ class _Nest:
             self._complain(Complaint("type", *place, found, _EXPECTED[self._table]))
 
     def tell(self, notes: Notes, path: str) -> None:
-        """Say that documents of lists have no grade of their own, and that grades look like scores: no name tells the two apart."""
+        """Say that documents of lists have no grade of their own, and that grades look like scores:
+        no name tells the two apart.
+        """
         if self._table != "qrels":
             return
         if self._lists:

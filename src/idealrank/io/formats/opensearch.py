@@ -22,28 +22,7 @@ _EXPECTED = '"judgmentRatings": [{"query": ..., "ratings": [{"docId": ..., "rati
 
 
 def opensearch_sheet(source: Source, complain: Complain) -> JudgmentSheet:
-    """Read a judgment list.
-
-    Parameters
-    ----------
-    source : Source
-        An object with ``judgmentRatings``, or a response whose hit holds one. The type of a list that was not imported, such as
-        ``LLM_JUDGMENT``, counts as the assessor.
-    complain : callable
-        Gets each rating that cannot be used.
-
-    Raises
-    ------
-    InputError
-        The response holds several lists, or none.
-
-    Examples
-    --------
-    >>> from idealrank.io.complaints import refuse
-    >>> text = b'{"judgmentRatings": [{"query": "shoes", "ratings": [{"docId": "7", "rating": "3.0"}]}]}'
-    >>> [row[:3] for row in opensearch_sheet(Source("a.json", text), refuse).rows]
-    [('shoes', '7', 3.0)]
-    """
+    """Read a judgment list."""
     try:
         value = load(source.read())
     except (ValueError, RecursionError) as error:
@@ -60,17 +39,7 @@ def opensearch_sheet(source: Source, complain: Complain) -> JudgmentSheet:
 
 
 def read_opensearch(source: Source, table: Table, _columns: Columns, _notes: Notes, complain: Complain) -> Rows:
-    """Read one grade for each judged document.
-
-    Parameters
-    ----------
-    source : Source
-        The bytes.
-    table : {"qrels", "run"}
-        Only judgments can be read.
-    complain : callable
-        Gets each row that cannot be used.
-    """
+    """Read one grade for each judged document."""
     judgments_only(source.path, table, "ratings of OpenSearch")
     return one_grade_each(source.path, list(opensearch_sheet(source, complain).rows))
 

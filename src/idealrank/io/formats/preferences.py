@@ -131,14 +131,7 @@ def read_assessors(
 
 
 def assessor_sheet(source: Source, notes: Notes, complain: Complain) -> JudgmentSheet:
-    r"""Read lines ``QUERY GROUP DOCUMENT GRADE`` as rows, with the group as the assessor.
-
-    Examples
-    --------
-    >>> sheet = assessor_sheet(Source("a.qrels", b"q1 ann d1 1\nq1 ben d1 0\n"), Notes(), refuse)
-    >>> [row[:4] for row in sheet.rows]
-    [('q1', 'd1', 1.0, 'ann'), ('q1', 'd1', 0.0, 'ben')]
-    """
+    r"""Read lines ``QUERY GROUP DOCUMENT GRADE`` as rows, with the group as the assessor."""
     read = _read([source], _GRADES, {}, notes, complain)
     pairs = SeenPairs(complain)
     rows = (

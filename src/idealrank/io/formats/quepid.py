@@ -70,28 +70,7 @@ class _Book:
 
 
 def read_quepid(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
-    r"""Read one grade for each rated document.
-
-    Parameters
-    ----------
-    source : Source
-        The bytes. Blank ratings are unjudged, and counted.
-    table : {"qrels", "run"}
-        Only judgments can be read.
-    columns : mapping or sequence, optional
-        ``grade`` is the name of a rater, or ``mean`` for the mean of the ratings of a document; needed if there are several raters.
-    notes : Notes
-        Told about blank ratings.
-    complain : callable
-        Gets every row that cannot be used.
-
-    Examples
-    --------
-    >>> from idealrank.io.complaints import refuse
-    >>> rows = read_quepid(Source("a.csv", b"query,docid,rating\nshoes,7,3\nshoes,4,\n"), "qrels", None, Notes(), refuse)
-    >>> rows.documents[0], rows.values
-    ('7', array([3.]))
-    """
+    r"""Read one grade for each rated document."""
     if table == "run":
         raise FileFormatError(source.path, 1, "Quepid's judgments", "a run", "judgments come first, then runs")
     book = _read(source, complain)
@@ -105,14 +84,7 @@ def read_quepid(source: Source, table: Table, columns: Columns, notes: Notes, co
 
 
 def read_raters(sources: Sequence[Source], notes: Notes) -> AssessorQrels:
-    r"""Read the judgments of every rater.
-
-    Examples
-    --------
-    >>> qrels = read_raters([Source("a.csv", b"query,docid,Ann,Ben\nshoes,7,3,\nshoes,4,0,1\n")], Notes())
-    >>> qrels.assessors, qrels.of("Ben")["shoes"]
-    (('Ann', 'Ben'), {'4': 1.0})
-    """
+    r"""Read the judgments of every rater."""
     cells: list[tuple[bytes, bytes, bytes, float, str, int]] = []
     for source in sources:
         book = _read(source, refuse)
@@ -134,14 +106,7 @@ def read_raters(sources: Sequence[Source], notes: Notes) -> AssessorQrels:
 
 
 def quepid_sheet(source: Source, notes: Notes, complain: Complain) -> JudgmentSheet:
-    r"""Read the ratings of every rater as rows, unrated documents among them.
-
-    Examples
-    --------
-    >>> sheet = quepid_sheet(Source("a.csv", b"query,docid,Ann,Ben\nshoes,7,3,\nshoes,4,,\n"), Notes(), refuse)
-    >>> [row[:4] for row in sheet.rows]
-    [('shoes', '7', 3.0, 'Ann'), ('shoes', '4', None, '')]
-    """
+    r"""Read the ratings of every rater as rows, unrated documents among them."""
     book = _read(source, complain)
     book.tell(notes)
     raters = [""] if book.raters == [_RATING] else book.raters
@@ -160,12 +125,8 @@ def quepid_sheet(source: Source, notes: Notes, complain: Complain) -> JudgmentSh
 
 
 def is_row_per_rating(names: Sequence[str]) -> bool:
-    """Return whether these are the columns of a book with a row for each rating: a rater or a flag beside query, document and rating.
-
-    Examples
-    --------
-    >>> is_row_per_rating(["query", "docid", "user", "rating"]), is_row_per_rating(["query", "docid", "rating"])
-    (True, False)
+    """Return whether these are the columns of a book with a row for each rating: a rater or a flag
+    beside query, document and rating.
     """
     simple = {plain(name) for name in names}
     return simple.issuperset({*_DOCUMENT, _RATING}) and not simple.isdisjoint(_QUERY) and not simple.isdisjoint((*_RATER, *_FLAGS))
@@ -200,7 +161,9 @@ def _read(source: Source, complain: Complain) -> _Book:
 
 
 def _read_ratings(take: "_Taking", names: Sequence[str], rows: Iterator[tuple[list[str], int]], text: int | None) -> _Book:
-    """A row for each rating: rows of one document are put together, with a column for each rater; `text` is the column of the query's."""
+    """A row for each rating: rows of one document are put together, with a column for each rater;
+    `text` is the column of the query's.
+    """
     rater = next((place for place, name in enumerate(names) if name in _RATER), None)
     flags = {place: _FLAGS[name] for place, name in enumerate(names) if name in _FLAGS}
     book, found, left = take.book, _Ratings(take.bad), Counter[str]()

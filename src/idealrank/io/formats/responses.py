@@ -23,69 +23,20 @@ Lose: TypeAlias = Callable[[str, str], None]
 
 
 def read_elasticsearch(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Blocks:
-    r"""Read a run from responses of Elasticsearch or OpenSearch.
-
-    Parameters
-    ----------
-    source : Source
-        JSON: ``{query: response}``, or the answer to ``_msearch``, alone or after the lines of its requests; or JSON lines of responses
-        with their query, or of hits with a query each. A response that is not in the order of its scores (sorted, or without scores)
-        counts in the order of its hits.
-    table : {"qrels", "run"}
-        Only a run can be read.
-    columns : mapping or sequence, optional
-        Names of the fields of the query, the document (default ``_id``) and the score (``_score``). A dot leads into a field:
-        ``_source.sku``, or ``sku`` alone.
-    notes : Notes
-        Told about responses without scores, cut short, or without a query.
-    complain : callable
-        Gets each response and hit that cannot be used.
-
-    Examples
-    --------
-    >>> from idealrank.io.complaints import refuse
-    >>> text = b'{"shoes": {"hits": {"hits": [{"_id": "7", "_score": 3.2}]}}}'
-    >>> read_elasticsearch(Source("a.json", text), "run", None, Notes(), refuse).blocks[0].documents
-    ['7']
-    """
+    r"""Read a run from responses of Elasticsearch or OpenSearch."""
     return _Elasticsearch(source, table, columns, notes, complain).read()
 
 
 def read_solr(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Blocks:
-    r"""Read a run from responses of Solr: ``{query: response}``, or responses that echo their parameter ``q``, one a line or in an array.
-
-    See `read_elasticsearch` for the parameters; documents are named by ``id`` by default, scores by ``score``.
-
-    Examples
-    --------
-    >>> from idealrank.io.complaints import refuse
-    >>> text = b'{"responseHeader": {"params": {"q": "shoes"}}, "response": {"numFound": 1, "docs": [{"id": "7"}]}}'
-    >>> block = read_solr(Source("a.json", text), "run", None, Notes(lambda message: None), refuse).blocks[0]
-    >>> block.query, block.documents
-    ('shoes', ['7'])
+    r"""Read a run from responses of Solr: ``{query: response}``, or responses that echo their
+    parameter ``q``, one a line or in an array.
     """
     return _Solr(source, table, columns, notes, complain).read()
 
 
 def lose_fields(source: Source, kind: str, columns: Columns, lose: Lose) -> None:
-    """Name every field of the responses that a run has no place for, each time it occurs; blank ones are not lost.
-
-    Parameters
-    ----------
-    source : Source
-        Responses that have been read as a run.
-    kind : {"elasticsearch", "solr"}
-        Their format.
-    columns : mapping or sequence, optional
-        As in `read_elasticsearch`.
-    lose : callable
-        Gets ``columns`` with a field of a hit, or ``response_fields`` with a field of a response. Times, shards and totals are not told.
-
-    Examples
-    --------
-    >>> hit = b'{"_id": "7", "_score": 3.2, "_source": {"title": "Shoes"}}'
-    >>> lose_fields(Source("a.json", b'{"shoes": {"hits": {"total": 90, "hits": [' + hit + b"]}}}"), "elasticsearch", None, print)
-    columns _source.title
+    """Name every field of the responses that a run has no place for, each time it occurs; blank
+    ones are not lost.
     """
     reader = _Solr if kind == "solr" else _Elasticsearch
     reader(source, "run", columns, notes=Notes(lambda _: None), complain=refuse, lose=lose).read()
@@ -130,7 +81,9 @@ def _at(fields: _Object, path: str) -> Any:
 
 
 def _likely_id(fields: _Object) -> str:
-    """A field that could name documents, for an example: the first inner one, else the first that is no name of the engine's."""
+    """A field that could name documents, for an example: the first inner one, else the first that
+    is no name of the engine's.
+    """
     for outer in _INNER:
         if isinstance(fields.get(outer), tuple) and fields[outer]:
             return f"{outer}.{fields[outer][0][0]}"
@@ -367,7 +320,9 @@ class _Elasticsearch(_Responses):
         self._responses: list[Any] = []
 
     def _walk(self, value: Any, place: Place) -> None:
-        """Lines of requests are kept until the end, and so are the responses to them: an answer follows several requests."""
+        """Lines of requests are kept until the end, and so are the responses to them: an answer
+        follows several requests.
+        """
         header, self._header = self._header, None
         if header is None and is_header(value):
             self._header = place
@@ -468,7 +423,9 @@ def _reason(error: Any) -> str:
 
 
 def _values(source: Source, complain: Complain) -> Iterator[tuple[Any, Place]]:
-    """The value of a file of JSON, or the value of each line of a file of JSON lines, with its place."""
+    """The value of a file of JSON, or the value of each line of a file of JSON lines, with its
+    place.
+    """
     try:
         value = load(source.read())
     except (ValueError, RecursionError) as error:

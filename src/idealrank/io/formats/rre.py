@@ -19,41 +19,13 @@ _DOCUMENTS = '{document: {"gain": number}}, a list of such, or {gain: [document,
 
 
 def read_rre(source: Source, table: Table, _columns: Columns, notes: Notes, complain: Complain) -> Blocks:
-    r"""Read ratings: topics, groups of queries and queries, with ``relevant_documents``.
-
-    Parameters
-    ----------
-    source : Source
-        The bytes. A query has the text of its placeholder ``$query`` (or what ``query_placeholder`` names) as id, and the documents of its
-        group.
-    table : {"qrels", "run"}
-        Only judgments can be read.
-    notes : Notes
-        Told about documents without a gain, and queries that several groups have.
-    complain : callable
-        Gets each query that cannot be used.
-
-    Examples
-    --------
-    >>> from idealrank.io.complaints import refuse
-    >>> text = b'{"queries": [{"placeholders": {"$query": "shoes"}, "relevant_documents": {"3": ["7"]}}]}'
-    >>> list(read_rre(Source("a.json", text), "qrels", None, Notes(), refuse).blocks[0].items())
-    [('7', 3.0)]
-    """
+    r"""Read ratings: topics, groups of queries and queries, with ``relevant_documents``."""
     judgments_only(source.path, table, "ratings of RRE")
     return _Ratings(source.path, notes, complain).read(source)
 
 
 def rre_sheet(source: Source, notes: Notes, complain: Complain) -> JudgmentSheet:
-    """Read ratings as rows, documents without a gain among them.
-
-    Examples
-    --------
-    >>> from idealrank.io.complaints import refuse
-    >>> text = b'{"queries": [{"placeholders": {"$query": "shoes"}, "relevant_documents": {"3": ["7"], "": ["4"]}}]}'
-    >>> [row[:3] for row in rre_sheet(Source("a.json", text), Notes(), refuse).rows]
-    [('shoes', '7', 3.0), ('shoes', '4', None)]
-    """
+    """Read ratings as rows, documents without a gain among them."""
     ratings = _Ratings(source.path, notes, complain)
     blocks = ratings.read(source).blocks
     rows = [

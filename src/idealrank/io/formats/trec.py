@@ -17,22 +17,7 @@ _HEAD = 1 << 16
 
 
 def read_trec_qrels(sources: Sequence[Source], duplicates: QrelsDuplicates, notes: Notes) -> Qrels:
-    """Judgments from lines ``QUERY ITERATION DOCUMENT GRADE``.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-        The files of one collection; the lines of a query may be scattered over them.
-    duplicates : {"error", "first", "last", "best"}
-        Treatment of a document judged twice for a query.
-    notes : Notes
-        Told about comments that look like data.
-
-    Examples
-    --------
-    >>> read_trec_qrels([Source("a.qrels", b"q1 0 d1 2")], "error", Notes())["q1"]
-    {'d1': 2.0}
-    """
+    """Judgments from lines ``QUERY ITERATION DOCUMENT GRADE``."""
     paths = [source.path for source in sources]
     refuse_swapped(sources, "qrels")
     try:
@@ -46,12 +31,8 @@ def read_trec_qrels(sources: Sequence[Source], duplicates: QrelsDuplicates, note
 
 
 def read_trec_run(sources: Sequence[Source], name: str) -> Run:
-    """A run of lines ``QUERY Q0 DOCUMENT RANK SCORE TAG``, mapped and not yet read: evaluating it reads, checks and ranks in one pass.
-
-    Examples
-    --------
-    >>> read_trec_run([Source("a.run", b"q1 Q0 d1 1 2.5 tag")], "a").ranking("q1").documents
-    ['d1']
+    """A run of lines ``QUERY Q0 DOCUMENT RANK SCORE TAG``, mapped and not yet read: evaluating it
+    reads, checks and ranks in one pass.
     """
     refuse_swapped(sources, "run")
     text = _kernel.Text([source.data for source in sources], "run")
@@ -64,20 +45,7 @@ def read_trec_run(sources: Sequence[Source], name: str) -> Run:
 
 
 def read_lines(text: bytes, table: Table, path: str) -> _kernel.Table:
-    """Some lines of a text, of which the numbers are not known; every row is kept.
-
-    Raises
-    ------
-    InputError
-        A line cannot be used; the message quotes it, without its number.
-
-    Examples
-    --------
-    >>> read_lines(b"q1 0 d1 x", "qrels", "a.qrels")
-    Traceback (most recent call last):
-        ...
-    idealrank.errors.InputError: a.qrels: found "x" in "q1 0 d1 x", expected a number as grade (field 4)
-    """
+    """Some lines of a text, of which the numbers are not known; every row is kept."""
     try:
         return _kernel.read_text(_kernel.Text([text.removeprefix(b"\xef\xbb\xbf")], table), duplicates="keep", threads=1)
     except _kernel.ParseError as error:
@@ -87,21 +55,7 @@ def read_lines(text: bytes, table: Table, path: str) -> _kernel.Table:
 
 
 def refuse_swapped(sources: Sequence[Source], table: Table) -> None:
-    """Refuse judgments given as a run and the other way round, which the first line shows.
-
-    Raises
-    ------
-    FileFormatError
-        The first line is one of the other kind.
-
-    Examples
-    --------
-    >>> try:
-    ...     refuse_swapped([Source("a.run", b"q1 Q0 d1 1 2.5 tag")], "qrels")
-    ... except FileFormatError as error:
-    ...     print(error)
-    a.run:1: found a line of a run, "q1 Q0 d1 1 2.5 tag", expected 4 fields: QUERY ITERATION DOCUMENT GRADE; judgments come first, then runs
-    """
+    """Refuse judgments given as a run and the other way round, which the first line shows."""
     for source in sources:
         number, line = _first_line(source)
         other = _kind_of(line.decode("utf-8", "replace").split())
@@ -111,7 +65,9 @@ def refuse_swapped(sources: Sequence[Source], table: Table) -> None:
 
 
 def _first_line(source: Source) -> tuple[int, bytes]:
-    """Number and bytes of the first line that is neither empty nor a comment, where there is one near the beginning."""
+    """Number and bytes of the first line that is neither empty nor a comment, where there is one
+    near the beginning.
+    """
     start = bytes(source.data[:_HEAD]).removeprefix(b"\xef\xbb\xbf")
     for number, line in enumerate(start.splitlines(), 1):
         if line.strip() and not line.startswith(b"#"):
@@ -120,12 +76,8 @@ def _first_line(source: Source) -> tuple[int, bytes]:
 
 
 def tag_of(sources: Sequence[Source]) -> str:
-    r"""The tag of a run, which trec_eval prints as ``runid``: the first word of the sixth field, on the last line.
-
-    Examples
-    --------
-    >>> tag_of([Source("a.run", b"# made today\nq1 Q0 d1 1 2.5 mine and more\n\n# the end\n")])
-    'mine'
+    r"""The tag of a run, which trec_eval prints as ``runid``: the first word of the sixth field, on
+    the last line.
     """
     for source in reversed(sources):
         fields = _last_line(source).split()

@@ -18,22 +18,7 @@ _EXPECTED = "a record with query_id, query, document and judgment"
 
 
 def ubi_sheet(source: Source, complain: Complain) -> JudgmentSheet:
-    """Read the judgments that a click model made of the logs.
-
-    Parameters
-    ----------
-    source : Source
-        JSON lines, an array of records, or the answer of a search request; a record may stand in ``_source``.
-    complain : callable
-        Gets each record that cannot be used.
-
-    Examples
-    --------
-    >>> from idealrank.io.complaints import refuse
-    >>> text = b'{"query_id": "q1", "query": "shoes", "document": "7", "judgment": 1.25}'
-    >>> [row[:5] for row in ubi_sheet(Source("a.jsonl", text), refuse).rows]
-    [('q1', '7', 1.25, '', 'shoes')]
-    """
+    """Read the judgments that a click model made of the logs."""
     pairs, rows = SeenPairs(complain), []
     for value, place in _records(source, complain):
         row = _row(value, place, complain)
@@ -43,17 +28,7 @@ def ubi_sheet(source: Source, complain: Complain) -> JudgmentSheet:
 
 
 def read_ubi_judgments(source: Source, table: Table, _columns: Columns, _notes: Notes, complain: Complain) -> Rows:
-    """Read one grade for each judged document.
-
-    Parameters
-    ----------
-    source : Source
-        The bytes.
-    table : {"qrels", "run"}
-        Only judgments can be read.
-    complain : callable
-        Gets each row that cannot be used.
-    """
+    """Read one grade for each judged document."""
     judgments_only(source.path, table, "records of User Behavior Insights")
     return one_grade_each(source.path, list(ubi_sheet(source, complain).rows))
 

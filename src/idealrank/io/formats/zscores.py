@@ -13,28 +13,7 @@ _EXPECTED = "4 fields: QUERY MEASURE MEAN DEVIATION"
 
 
 def read_zscores(path: AnyPath, notes: Notes) -> ZScores:
-    r"""Mean and standard deviation by query and printed name of the measure.
-
-    Parameters
-    ----------
-    path : path
-        Lines ``QUERY MEASURE MEAN DEVIATION``; may be compressed.
-    notes : Notes
-        Told about odd endings.
-
-    Raises
-    ------
-    FileFormatError
-        A line has other fields, or gives a measure of a query a second time.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> file = pathlib.Path(tempfile.mkdtemp(), "z")
-    >>> _ = file.write_text("q1 map 0.25 0.1\n")
-    >>> read_zscores(file, Notes())
-    {('q1', 'map'): (0.25, 0.1)}
-    """
+    r"""Mean and standard deviation by query and printed name of the measure."""
     found: ZScores = {}
     for source in open_sources(path, notes):
         for number, line in enumerate(source.read().decode("utf-8", "surrogateescape").splitlines(), 1):

@@ -50,23 +50,10 @@ _LONGEST = 1 << 20  # of a first line that is looked at
 
 @dataclass(frozen=True, kw_only=True)
 class KeptRun:
-    """A run of a series that a baseline file holds.
+    """A run of a series that a baseline file holds."""
 
-    Attributes
-    ----------
-    name : str
-        Of the run.
-    commit : int
-        Accepted commit, 0 for the anchor; runs of one commit are repeats.
-
-    Examples
-    --------
-    >>> KeptRun(name="minilm", commit=0).is_anchor
-    True
-    """
-
-    name: str
-    commit: int
+    name: str  # Of the run
+    commit: int  # Accepted commit, 0 for the anchor; runs of one commit are repeats
 
     @property
     def is_anchor(self) -> bool:
@@ -76,80 +63,40 @@ class KeptRun:
 
 @dataclass(frozen=True, kw_only=True)
 class BaselineRecord:
-    """First line of a baseline file.
+    """First line of a baseline file."""
 
-    Attributes
-    ----------
-    schema : int
-        Of this line.
-    name : str
-        Of the run.
-    version : str
-        Of the library that wrote it.
-    means : mapping of str to float or None
-        By the text of the measure, when it was made; None where no query counted.
-    convention, fingerprint : str
-        Behind these means: its text, and eight hexadecimal digits.
-    depth : int or None
-        Ranks that were kept of each list, tie groups that begin above it whole; None for all.
-    judgments : tuple of str
-        SHA-256 of the files of judgments; empty where they came from a stream.
-    run : str or None
-        SHA-256 of the file of the run.
-    content : str or None
-        Fingerprint of the content of the judgments; None in files of earlier versions.
-    kept : tuple of KeptRun
-        The runs of the file, in its order: the last accepted one first.
-    series : Series
-        State of the series.
-    origin : str or None
-        Of a state in a folder: `content_hash` of the baseline file with which the series began, empty if there was none. None of a
-        baseline file, and of states of earlier versions.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> record_of(ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR@10"), ["RR@10"]).depth
-    10
-    """
-
-    schema: int
-    name: str
-    version: str
+    schema: int  # Of this line
+    name: str  # Of the run
+    version: str  # Of the library that wrote it
+    # By the text of the measure, when it was made; None where no query counted
     means: Mapping[str, float | None]
+    # convention, fingerprint: Behind these means: its text, and eight hexadecimal digits
     convention: str
     fingerprint: str
+    # Ranks that were kept of each list, tie groups that begin above it whole; None for all
     depth: int | None
+    # SHA-256 of the files of judgments; empty where they came from a stream
     judgments: tuple[str, ...]
-    run: str | None
+    run: str | None  # SHA-256 of the file of the run
+    # Fingerprint of the content of the judgments; None in files of earlier versions
     content: str | None = None
+    # The runs of the file, in its order: the last accepted one first
     kept: tuple[KeptRun, ...] = ()
-    series: Series = field(default_factory=Series)
+    series: Series = field(default_factory=Series)  # State of the series
+    # Of a state in a folder: `content_hash` of the baseline file with which the series began, empty
+    # if there was none
     origin: str | None = None
 
     def as_deep_as(self, other: "BaselineRecord") -> "BaselineRecord":
-        """Return a baseline whose lists are at least as deep as another's, so that the same measures apply."""
+        """Return a baseline whose lists are at least as deep as another's, so that the same
+        measures apply.
+        """
         depth = None if self.depth is None or other.depth is None else max(self.depth, other.depth)
         return replace(self, depth=depth)
 
 
 def depth_of(measures: Sequence[Measure], convention: Convention) -> int | None:
-    """Return the number of ranks that these measures look at, for any judgments; None for all.
-
-    Parameters
-    ----------
-    measures : sequence of Measure
-        Text of the measure as requested.
-    convention : Convention
-        That they are used under.
-
-    Examples
-    --------
-    >>> from idealrank.measures.parse import parse_measures
-    >>> depth_of(parse_measures(["nDCG@10", "P@20"]), Convention.of("standard")), depth_of(parse_measures("AP"), Convention.of("standard"))
-    (20, None)
-    >>> depth_of(parse_measures("nDCG@10"), Convention.of("standard,unjudged=skipped"))
-    """
+    """Return the number of ranks that these measures look at, for any judgments; None for all."""
     taken_out = convention.alignment.unjudged == "skipped" or convention.alignment.negative in ("removed", "padding")
     resolved = [measure.under(convention) for measure in measures]
     depths = [0 if _knows_length(measure) else measure.hits_needed() for measure in resolved]
@@ -166,17 +113,7 @@ _ALWAYS = tuple(one.name for one in fields(BaselineRecord) if one.name not in _L
 
 
 def record_of(evaluation: Evaluation, gated: Sequence[str], judgments: Sequence[str] = ()) -> BaselineRecord:
-    """Describe a run that becomes a baseline.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        Of the run, by everything that the gate looks at.
-    gated : sequence of str
-        Texts of the measures whose means are recorded.
-    judgments : sequence of str
-        Paths of the files of judgments.
-    """
+    """Describe a run that becomes a baseline."""
     convention, means = evaluation.convention, evaluation.mean()
     hashes = [one.sha256 for one in input_files([evaluation.path] if evaluation.path else [])]
     return BaselineRecord(
@@ -195,48 +132,19 @@ def record_of(evaluation: Evaluation, gated: Sequence[str], judgments: Sequence[
 
 
 def baseline_bytes(run: Run, record: BaselineRecord, convention: Convention, others: Sequence[bytes] = ()) -> bytes:
-    r"""A baseline file: the same input gives the same bytes.
-
-    Parameters
-    ----------
-    run : Run
-        All of it.
-    record : BaselineRecord
-        What the first line says; its depth is where lists are cut.
-    convention : Convention
-        That orders the lists.
-    others : sequence of bytes
-        TREC lines of the other runs that the record names.
-
-    Raises
-    ------
-    InputError
-        An id cannot stand in a line: it holds a tab or a line feed, begins or ends with a blank, or is a query that begins with ``#``.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run = Run({"q": {"x": 0.1, "y": 0.5}}, name="mine")
-    >>> record = record_of(ir.evaluate({"q": {"y": 1}}, run, "RR@1"), ["RR@1"])
-    >>> print(baseline_bytes(run, record, Convention.of("standard")).decode().splitlines()[1].split("\t"))
-    ['q', 'Q0', 'y', '1', '0.5', 'mine']
-    """
+    r"""A baseline file: the same input gives the same bytes."""
     return lines_with_record(record, [run_lines(run, record, convention), *others])
 
 
 def run_lines(run: Run, record: BaselineRecord, convention: Convention) -> bytes:
-    """TREC lines of a run, cut where the record says.
-
-    Raises
-    ------
-    InputError
-        As for `baseline_bytes`.
-    """
+    """TREC lines of a run, cut where the record says."""
     return b"".join(_lines(run, record, convention))
 
 
 def lines_with_record(record: BaselineRecord, runs: Sequence[bytes]) -> bytes:
-    """A baseline file of TREC lines: the lines of the first run as they are, other runs in comments."""
+    """A baseline file of TREC lines: the lines of the first run as they are, other runs in
+    comments.
+    """
     first, *others = runs
     kept = [_KEPT + b"%d\n" % number + _in_comments(lines) for number, lines in enumerate(others, 1)]
     below = b"".join([first, *kept, _END + b"\n"])
@@ -278,13 +186,7 @@ def _from_comments(comments: Sequence[bytes]) -> bytes:
 
 
 def compressed(data: bytes) -> bytes:
-    """Compress with gzip, without time and name, so that bytes are reproducible.
-
-    Examples
-    --------
-    >>> compressed(b"x") == compressed(b"x"), gzip.decompress(compressed(b"x"))
-    (True, b'x')
-    """
+    """Compress with gzip, without time and name, so that bytes are reproducible."""
     packed = io.BytesIO()
     with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=packed, mtime=0) as file:
         file.write(data)
@@ -325,29 +227,7 @@ def _field(name: bytes, kind: str, run: str) -> bytes:
 
 
 def read_record(path: str, notes: Notes) -> BaselineRecord | None:
-    """Read the first line of a file, if it is a baseline.
-
-    Parameters
-    ----------
-    path : str
-        A baseline or any other file of a run, compressed or not.
-    notes : Notes
-        Told about odd endings.
-
-    Raises
-    ------
-    FileFormatError
-        The first line begins like that of a baseline and is damaged, or of a later schema; the file was edited; or it has lost its first
-        line.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "a.run")
-    >>> _ = path.write_text("q Q0 x 1 0.5 mine")
-    >>> read_record(str(path), Notes()) is None
-    True
-    """
+    """Read the first line of a file, if it is a baseline."""
     (source,) = open_sources(path, notes)
     return _record(source)
 
@@ -389,32 +269,7 @@ def _refuse_without_first_line(source: Source) -> None:
 
 
 def refuse_unreadable(written: Path, path: str, record: BaselineRecord) -> None:
-    """Refuse a baseline file that does not read back as it was meant.
-
-    Parameters
-    ----------
-    written : Path
-        The file under a name that it has for the time being.
-    path : str
-        Its own name.
-    record : BaselineRecord
-        What its first line must say.
-
-    Raises
-    ------
-    InputError
-        It does not say so.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import idealrank as ir
-    >>> run = Run({"q": {"x": 0.1}}, name="mine")
-    >>> record = record_of(ir.evaluate({"q": {"x": 1}}, run, "RR@1"), ["RR@1"])
-    >>> written = Path(tempfile.mkdtemp(), "unfinished")
-    >>> _ = written.write_bytes(baseline_bytes(run, record, Convention.of("standard")))
-    >>> refuse_unreadable(written, "best.run", record)
-    """
+    """Refuse a baseline file that does not read back as it was meant."""
     data = written.read_bytes()
     source = Source(path, gzip.decompress(data) if path.endswith(".gz") else data)
     try:
@@ -446,25 +301,7 @@ def _expect(right: bool) -> None:  # noqa: FBT001
 
 
 def read_baseline(path: str, name: str, notes: Notes) -> tuple[Run, BaselineRecord]:
-    """The run of a baseline file, and what its first line says.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, or is no baseline.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import idealrank as ir
-    >>> run = Run({"q": {"x": 0.1, "y": 0.5}}, name="mine")
-    >>> record = record_of(ir.evaluate({"q": {"y": 1}}, run, "RR@1"), ["RR@1"])
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "best.run.gz")
-    >>> _ = path.write_bytes(compressed(baseline_bytes(run, record, Convention.of("standard"))))
-    >>> again, said = read_baseline(str(path), "best", Notes())
-    >>> again.ranking("q").documents, said.name, dict(said.means)
-    (['y'], 'mine', {'RR@1': 1.0})
-    """
+    """The run of a baseline file, and what its first line says."""
     (source,) = open_sources(path, notes)
     record = _record(source)
     if record is None:
@@ -479,13 +316,7 @@ def content_hash(path: str, notes: Notes) -> str:
 
 
 def lines_of_kept(path: str, record: BaselineRecord, notes: Notes) -> list[bytes]:
-    """TREC lines of every run of a baseline file, in the order of its record.
-
-    Raises
-    ------
-    FileFormatError
-        The file does not hold as many runs as its first line says.
-    """
+    """TREC lines of every run of a baseline file, in the order of its record."""
     (source,) = open_sources(path, notes)
     lines = [line for line in _with_plain_ends(bytes(source.data)).split(b"\n") if line and line != _END]
     starts = [number for number, line in enumerate(lines) if line.startswith(_KEPT)]
@@ -511,34 +342,12 @@ def _with_tabs(line: bytes) -> bytes:
 
 
 def run_in(data: bytes, name: str) -> Run:
-    r"""The run of a baseline file that is still in memory, not compressed.
-
-    Examples
-    --------
-    >>> run_in(b"# idealrank baseline {}\nq Q0 x 1 0.5 mine", "best").ranking("q").documents
-    ['x']
-    """
+    r"""The run of a baseline file that is still in memory, not compressed."""
     return read_trec_run([Source(name, data)], name)
 
 
 def refuse_shallow(path: str, record: BaselineRecord, measures: Sequence[Measure], convention: Convention) -> None:
-    """Refuse a baseline whose lists are too short for what is asked.
-
-    Raises
-    ------
-    InputError
-        A measure looks deeper than the lists reach.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR@1")
-    >>> try:
-    ...     refuse_shallow("best.run", record_of(one, ["RR@1"]), ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR").measures, one.convention)
-    ... except InputError as error:
-    ...     print(str(error).partition(";")[0])
-    best.run: found lists cut after rank 1, expected whole lists, which RR uses under convention standard
-    """
+    """Refuse a baseline whose lists are too short for what is asked."""
     if record.depth is None:
         return
     for measure in measures:
@@ -553,26 +362,7 @@ def refuse_shallow(path: str, record: BaselineRecord, measures: Sequence[Measure
 
 
 def changes_since(path: str, record: BaselineRecord, evaluation: Evaluation, judgments: Sequence[str]) -> list[str]:
-    """Describe the changes since the baseline was made, in sentences; empty without any.
-
-    Parameters
-    ----------
-    path : str
-        Of the baseline.
-    record : BaselineRecord
-        Of its first line.
-    evaluation : Evaluation
-        Of its run, now.
-    judgments : sequence of str
-        Paths of the files of judgments.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> then, now = (ir.evaluate({"q": {"x": grade}}, {"q": ["x"]}, "RR@1") for grade in (0, 1))
-    >>> changes_since("best.run", record_of(then, ["RR@1"]), now, [])
-    ['best.run had other judgments when it was created: RR@1 is 1.0000 and was 0.0000']
-    """
+    """Describe the changes since the baseline was made, in sentences; empty without any."""
     if evaluation.convention.fingerprint != record.fingerprint:
         return [f"{path} was created under convention {record.convention}; this gate evaluates it under {evaluation.convention.name}"]
     now = evaluation.mean()

@@ -16,35 +16,8 @@ _COLUMNS = ("query", "measure", "at_least")
 
 
 def read_contracts(path: AnyPath, notes: Notes) -> tuple[Contract, ...]:
-    r"""Contracts from CSV with the header ``query``, ``query,measure``, ``query,at_least`` or ``query,measure,at_least``.
-
-    An empty measure means each measure of the gate; an empty number means the value in each baseline. Empty lines, and those that begin
-    with ``#``, are left out.
-
-    Parameters
-    ----------
-    path : path
-        May be compressed; ``-`` is standard input.
-    notes : Notes
-        Told about odd endings.
-
-    Returns
-    -------
-    tuple of Contract
-        In the order of the file, each with its place.
-
-    Raises
-    ------
-    FileFormatError
-        The header or a line is not of this form, a measure is unknown, or a contract comes a second time.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> file = pathlib.Path(tempfile.mkdtemp(), "contracts.csv")
-    >>> _ = file.write_text("query,at_least\nq1,0.5\nq2,\n")
-    >>> [(one.query, one.at_least) for one in read_contracts(file, Notes())]
-    [('q1', 0.5), ('q2', None)]
+    r"""Contracts from CSV with the header ``query``, ``query,measure``, ``query,at_least`` or
+    ``query,measure,at_least``.
     """
     (source,) = open_sources(path, notes)
     rows = _rows(source)

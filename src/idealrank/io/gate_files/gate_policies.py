@@ -20,74 +20,36 @@ DEFAULT_MEASURE = "nDCG@10"  # of a gate: fewer tests see smaller drops
 
 @dataclass(frozen=True, kw_only=True)
 class PolicyFile:
-    """Policy of a project; None, or empty, without one.
+    """Policy of a project; None, or empty, without one."""
 
-    Attributes
-    ----------
-    path : str
-        The file; empty where there is none.
-    baselines : tuple of str
-        Paths, relative ones taken from the file's folder.
-    measures : tuple of str
-        Texts of measures, the primary one first.
-    also : tuple of str
-        Texts of companions that may close the gate, too.
-    tolerance, margin, largest_loss, alpha : float or None
-        Parts of the policy.
-    strict : bool or None
-        Likewise.
-    when_unjudged : {"fail", "neutral", "pass"} or None
-        Likewise.
-    horizon : int or None
-        Likewise.
-    holdout : float or None
-        Share of the queries that are held out.
-    contracts : str or None
-        Path of the file of contracts.
-    weights, cluster : str or None
-        Paths of the files of weights and clusters of queries.
-    convention : str or None
-        Text of the convention.
-    labels_are, sampled_negatives, labels_from
-        Declared labels, as for `idealrank.gate`.
-    qrels : tuple of str
-        Paths of the judgments; empty if every caller names its own.
-    run : str or None
-        Path of the run to test.
-    qrels_columns, run_columns : str
-        Columns of judgments and of runs, as the options of these names take them; empty to guess.
-    queries, documents : str or None
-        Paths of the texts of queries and of documents.
-
-    Examples
-    --------
-    >>> PolicyFile().measures
-    ()
-    """
-
-    path: str = ""
-    baselines: tuple[str, ...] = ()
-    measures: tuple[str, ...] = ()
-    also: tuple[str, ...] = ()
+    path: str = ""  # The file; empty where there is none
+    baselines: tuple[str, ...] = ()  # Paths, relative ones taken from the file's folder
+    measures: tuple[str, ...] = ()  # Texts of measures, the primary one first
+    also: tuple[str, ...] = ()  # Texts of companions that may close the gate, too
+    # tolerance, margin, largest_loss, alpha: Parts of the policy
     tolerance: float | None = None
-    strict: bool | None = None
+    strict: bool | None = None  # Likewise
     margin: float | None = None
     alpha: float | None = None
-    when_unjudged: WhenUnjudged | None = None
+    when_unjudged: WhenUnjudged | None = None  # Likewise
     largest_loss: float | None = None
-    horizon: int | None = None
-    holdout: float | None = None
-    contracts: str | None = None
+    horizon: int | None = None  # Likewise
+    holdout: float | None = None  # Share of the queries that are held out
+    contracts: str | None = None  # Path of the file of contracts
+    # weights, cluster: Paths of the files of weights and clusters of queries
     weights: str | None = None
     cluster: str | None = None
-    convention: str | None = None
+    convention: str | None = None  # Text of the convention
     labels_are: LabelKind | None = None
     sampled_negatives: float | None = None
     labels_from: str | None = None
-    qrels: tuple[str, ...] = ()
-    run: str | None = None
+    qrels: tuple[str, ...] = ()  # Paths of the judgments; empty if every caller names its own
+    run: str | None = None  # Path of the run to test
+    # qrels_columns, run_columns: Columns of judgments and of runs, as the options of these names
+    # take them; empty to guess
     qrels_columns: str = ""
     run_columns: str = ""
+    # queries, documents: Paths of the texts of queries and of documents
     queries: str | None = None
     documents: str | None = None
 
@@ -107,22 +69,8 @@ class PolicyFile:
         horizon: int | None = None,
         largest_loss: float | None = None,
     ) -> Policy:
-        """Combine options with the policy file; an option that chooses the rule also drops the file's settings of the other rule.
-
-        Parameters
-        ----------
-        tolerance, strict, margin, alpha, when_unjudged, horizon, largest_loss
-            Parts of the policy; None where the file decides.
-
-        Raises
-        ------
-        OptionError
-            The parts do not go together.
-
-        Examples
-        --------
-        >>> PolicyFile(strict=True, margin=0.02, alpha=0.1).policy(strict=False)
-        Policy(tolerance=0.0, strict=False, margin=None, alpha=0.1, when_unjudged='fail', horizon=50, largest_loss=None)
+        """Combine options with the policy file; an option that chooses the rule also drops the
+        file's settings of the other rule.
         """
         of_file: dict[str, Any] = {name: getattr(self, name) for name in PARTS}
         if strict is not None:
@@ -133,26 +81,8 @@ class PolicyFile:
 
 
 def find_policy(folder: Path) -> PolicyFile:
-    r"""The table of the nearest pyproject.toml that has one, from this folder upwards; an empty policy where none has.
-
-    Parameters
-    ----------
-    folder : Path
-        Where to begin.
-
-    Raises
-    ------
-    InputError
-        A file cannot be read, a key is unknown, or a value is of another kind.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = (folder / "pyproject.toml").write_text('[tool.idealrank.gate]\nmeasures = ["nDCG@10"]\nbaseline = "best.run.gz"\n')
-    >>> found = find_policy(folder)
-    >>> found.measures, Path(found.baselines[0]) == folder / "best.run.gz"
-    (('nDCG@10',), True)
+    r"""The table of the nearest pyproject.toml that has one, from this folder upwards; an empty
+    policy where none has.
     """
     start = folder.resolve()
     for place in (start, *start.parents):
@@ -163,13 +93,7 @@ def find_policy(folder: Path) -> PolicyFile:
 
 
 def policy_table(path: Path) -> dict[str, Any] | None:
-    """Read the table of a file of TOML; None if the file has no such table.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, is not TOML, or the key is not a table.
-    """
+    """Read the table of a file of TOML; None if the file has no such table."""
     try:
         found: Any = tomllib.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:

@@ -41,39 +41,22 @@ _EXTRAS = {".parquet": "arrow", ".arrow": "arrow", ".feather": "arrow", ".ipc": 
 
 @dataclass(frozen=True, kw_only=True)
 class GateSetup:
-    """Choices of a project's first gate; paths as they open from the working directory.
+    """Choices of a project's first gate; paths as they open from the working directory."""
 
-    Attributes
-    ----------
-    folder : Path
-        Folder of the project.
-    qrels : tuple of str
-        Paths of the judgments.
-    run, baseline : str
-        Paths of the run, which changes are to write, and of the baseline file.
-    measures : tuple of str
-        Texts of measures, the primary one first.
-    convention : str
-        Text of the convention; empty for the default.
-    qrels_columns, run_columns : str
-        Columns, as the options of these names take them; empty to guess.
-    queries, documents : str or None
-        Paths of texts.
-    search : str
-        Command that writes the run; empty if it is not known.
-    """
-
-    folder: Path
-    qrels: tuple[str, ...]
+    folder: Path  # Folder of the project
+    qrels: tuple[str, ...]  # Paths of the judgments
+    # run, baseline: Paths of the run, which changes are to write, and of the baseline file
     run: str
     baseline: str
-    measures: tuple[str, ...]
-    convention: str = ""
+    measures: tuple[str, ...]  # Texts of measures, the primary one first
+    convention: str = ""  # Text of the convention; empty for the default
+    # qrels_columns, run_columns: Columns, as the options of these names take them; empty to guess
     qrels_columns: str = ""
     run_columns: str = ""
+    # queries, documents: Paths of texts
     queries: str | None = None
     documents: str | None = None
-    search: str = ""
+    search: str = ""  # Command that writes the run; empty if it is not known
 
     def table(self) -> str:
         """Return the policy as lines of TOML."""
@@ -90,18 +73,7 @@ class GateSetup:
         return "\n".join([f"[{TABLE}]", *lines]) + "\n"
 
     def policy(self, before: bytes | None) -> bytes:
-        """Return the file of the policy: the table alone, or below what the project's file has.
-
-        Parameters
-        ----------
-        before : bytes or None
-            Content of the project's pyproject.toml; None without one.
-
-        Raises
-        ------
-        InputError
-            The file has a policy already, is not TOML, or has no place for the table.
-        """
+        """Return the file of the policy: the table alone, or below what the project's file has."""
         path = self.folder / POLICY
         if before is None:
             return self.table().encode("utf-8")
@@ -158,38 +130,16 @@ class GateSetup:
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedFile:
-    """File that a set-up writes.
+    """File that a set-up writes."""
 
-    Attributes
-    ----------
-    path : Path
-        Place of the file.
-    content : bytes
-        Whole content.
-    purpose : str
-        Purpose, in a few words.
-    may_exist : bool
-        True if the content keeps what the file has.
-    """
-
-    path: Path
-    content: bytes
-    purpose: str
-    may_exist: bool = False
+    path: Path  # Place of the file
+    content: bytes  # Whole content
+    purpose: str  # Purpose, in a few words
+    may_exist: bool = False  # True if the content keeps what the file has
 
 
 def refuse_to_overwrite(planned: Sequence[PlannedFile]) -> None:
-    """Refuse a set-up if a file that it would make exists.
-
-    Raises
-    ------
-    InputError
-        Some exist; the message names all of them.
-
-    Examples
-    --------
-    >>> refuse_to_overwrite([PlannedFile(path=Path("no-such-folder/a.txt"), content=b"", purpose="")])
-    """
+    """Refuse a set-up if a file that it would make exists."""
     there = [str(file.path) for file in planned if not file.may_exist and os.path.lexists(file.path)]
     if there:
         raise InputError(

@@ -26,13 +26,7 @@ _MOST_READ = 65536  # bytes of an answer; secrets are hidden in them before they
 
 
 class Channel(Protocol):
-    """Where messages go.
-
-    Examples
-    --------
-    >>> JsonLines("log", None).name
-    'log'
-    """
+    """Where messages go."""
 
     @property
     def name(self) -> str:
@@ -47,41 +41,19 @@ class Channel(Protocol):
 
 
 def message_of(notice: StoredNotice) -> dict[str, Any]:
-    """Return the message as plain values, with its key.
-
-    Examples
-    --------
-    >>> content = {"alarm": "shop/floor//3", "event": "opened"}
-    >>> notice = StoredNotice(
-    ...     id="shop/floor//3/opened/log", alarm="", event="", channel="", content=content, attempts=0, sent=None, problem=""
-    ... )
-    >>> message_of(notice)
-    {'key': 'shop/floor//3/opened', 'alarm': 'shop/floor//3', 'event': 'opened'}
-    """
+    """Return the message as plain values, with its key."""
     return {"key": notice.id.rpartition("/")[0], **notice.content}
 
 
 def title_of(content: Mapping[str, Any]) -> str:
-    """Return a message in one line.
-
-    Examples
-    --------
-    >>> title_of({"event": "opened", "monitor": "shop", "rule": "floor", "slice": "long", "text": "value 0.5, least 0.6"})
-    'shop: alarm floor (slice long) opened: value 0.5, least 0.6'
-    """
+    """Return a message in one line."""
     group = f" (slice {content['slice']})" if content.get("slice") else ""
     return f"{content['monitor']}: alarm {content['rule']}{group} {content['event']}: {content['text']}"
 
 
 @dataclass(frozen=True)
 class JsonLines:
-    """One JSON object a line, in a file or on standard error.
-
-    Examples
-    --------
-    >>> JsonLines("log", "alarms.jsonl").path
-    'alarms.jsonl'
-    """
+    """One JSON object a line, in a file or on standard error."""
 
     name: str
     path: str | None
@@ -105,13 +77,7 @@ class JsonLines:
 
 @dataclass(frozen=True, kw_only=True)
 class Webhook:
-    """POST of a JSON object; the header ``Idempotency-Key`` is the same at every attempt.
-
-    Examples
-    --------
-    >>> Webhook(name="hook", url="https://example.org/hook", headers={}, hide=str).url
-    'https://example.org/hook'
-    """
+    """POST of a JSON object; the header ``Idempotency-Key`` is the same at every attempt."""
 
     name: str
     url: str
@@ -131,13 +97,8 @@ class Webhook:
 class Alertmanager:
     """Alerts of the API v2 of Prometheus Alertmanager.
 
-    Alertmanager takes alerts with the same labels as one, and resolves an alert at its end; an open alarm is sent again after each round,
-    with an end that is a few rounds ahead.
-
-    Examples
-    --------
-    >>> Alertmanager(name="am", url="http://127.0.0.1:9093", headers={}, hold=3600.0, hide=str).hold
-    3600.0
+    Alertmanager takes alerts with the same labels as one, and resolves an alert at its end; an open
+    alarm is sent again after each round, with an end that is a few rounds ahead.
     """
 
     name: str
@@ -177,13 +138,7 @@ class Alertmanager:
 
 @dataclass(frozen=True)
 class AppriseChannel:
-    """E-mail, chat and more, by the addresses of Apprise.
-
-    Examples
-    --------
-    >>> AppriseChannel("chat", ("slack://...",), str).urls
-    ('slack://...',)
-    """
+    """E-mail, chat and more, by the addresses of Apprise."""
 
     name: str
     urls: tuple[str, ...]
@@ -205,13 +160,7 @@ class AppriseChannel:
 
 
 def post(url: str, content: Any, headers: Mapping[str, str], hide: Callable[[str], str] = str) -> None:
-    """POST a JSON value.
-
-    Raises
-    ------
-    BackendError
-        The receiver did not take it.
-    """
+    """POST a JSON value."""
     fields = {"content-type": b"application/json", **{name.lower(): value.encode("utf-8", "replace") for name, value in headers.items()}}
     with http_client(_WHAT, "monitor", timeout=_TIMEOUT) as client:
         body = json.dumps(content).encode()
@@ -221,13 +170,7 @@ def post(url: str, content: Any, headers: Mapping[str, str], hide: Callable[[str
 
 
 def channels_of(top: Section, every: float) -> tuple[Channel, ...]:
-    """Read the list ``notify``; without it, messages are JSON lines on standard error.
-
-    Examples
-    --------
-    >>> [channel.name for channel in channels_of(Section({"notify": [{"kind": "log", "path": "a.jsonl"}]}, "monitor.yaml", ""), 60.0)]
-    ['log']
-    """
+    """Read the list ``notify``; without it, messages are JSON lines on standard error."""
     given = top.given.get("notify")
     if given is None:
         return (JsonLines("log", None),)
@@ -278,13 +221,7 @@ def _channel(section: Section, every: float) -> Channel:
 
 
 def can_be_asked(url: str) -> bool:
-    """Return True for an address of HTTP with a host, in ASCII and without blanks.
-
-    Examples
-    --------
-    >>> can_be_asked("http://127.0.0.1:4318/v1/metrics"), can_be_asked("http:///hook")
-    (True, False)
-    """
+    """Return True for an address of HTTP with a host, in ASCII and without blanks."""
     try:
         parts = urlsplit(url)
         asked = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0

@@ -25,70 +25,38 @@ _NEARLY = 0.01  # a mean that is lower by less may have recovered from a larger 
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """Answer of a rule about one group of queries in one round.
+    """Answer of a rule about one group of queries in one round."""
 
-    Attributes
-    ----------
-    signal : bool or None
-        True if the round speaks for an alarm; None if it says nothing, as when the backend is down or the baseline is being learned.
-    calm : bool
-        True if the round speaks for the end of an open alarm.
-    value, limit : float or None
-        What is compared.
-    text : str
-        The reading in words.
-    memory : mapping
-        What the rule needs to know at the next round.
-
-    Examples
-    --------
-    >>> Reading(signal=None, calm=False, text="no value").signal is None
-    True
-    """
-
+    # True if the round speaks for an alarm; None if it says nothing, as when the backend is down or
+    # the baseline is being learned
     signal: bool | None
-    calm: bool
-    text: str
+    calm: bool  # True if the round speaks for the end of an open alarm
+    text: str  # The reading in words
+    # value, limit: What is compared
     value: float | None = None
     limit: float | None = None
-    memory: Memory = field(default_factory=dict)
+    memory: Memory = field(default_factory=dict)  # What the rule needs to know at the next round
 
 
 @dataclass(frozen=True, kw_only=True)
 class AlarmRule(ABC):
-    """AlarmRule of an alarm.
+    """AlarmRule of an alarm."""
 
-    Attributes
-    ----------
-    name : str
-        Unique in its monitor.
-    signals : (int, int)
-        The alarm opens if so many of the last so many rounds signal.
-    recover : int
-        The alarm closes after so many calm rounds in a row.
-    slices : bool
-        Also watch every slice.
-    severity : str
-        Label of the messages.
-
-    Examples
-    --------
-    >>> CoverageRule(name="coverage", least=0.8).signals
-    (2, 3)
-    """
-
-    name: str
+    name: str  # Unique in its monitor
+    # The alarm opens if so many of the last so many rounds signal
     signals: tuple[int, int] = (2, 3)
-    recover: int = 3
-    slices: bool = False
-    severity: str = "page"
+    recover: int = 3  # The alarm closes after so many calm rounds in a row
+    slices: bool = False  # Also watch every slice
+    severity: str = "page"  # Label of the messages
     kind: ClassVar[str] = ""
     needs_baseline: ClassVar[bool] = False
     by_slice: ClassVar[bool] = True  # False if a reading is about all queries only
 
     @abstractmethod
     def read(self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]) -> dict[str, Reading]:
-        """Read a round; `memory` has what the rule noted before, by group, and the key ``open`` while an alarm is open."""
+        """Read a round; `memory` has what the rule noted before, by group, and the key ``open``
+        while an alarm is open.
+        """
 
     def groups(self, seen: SeenRound) -> list[str]:
         """Return the groups that the rule watches."""
@@ -101,14 +69,7 @@ def _silent(text: str, memory: Memory) -> Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class ThresholdRule(AlarmRule):
-    """Signal if the mean is below a fixed value, calm if it is above that value by a margin.
-
-    Examples
-    --------
-    >>> seen = SeenRound(outcome="complete", values={"q1": 0.5, "q2": 0.6})
-    >>> ThresholdRule(name="floor", least=0.6).read(seen, Baseline(), {})[""].signal
-    True
-    """
+    """Signal if the mean is below a fixed value, calm if it is above that value by a margin."""
 
     kind: ClassVar[str] = "threshold"
     least: float
@@ -131,14 +92,8 @@ class ThresholdRule(AlarmRule):
 
 @dataclass(frozen=True, kw_only=True)
 class BaselineRule(AlarmRule):
-    """Signal if the drop against the baseline is beyond its interval, query by query; slices are corrected together.
-
-    Examples
-    --------
-    >>> seen = SeenRound(outcome="complete", values={f"q{i}": 0.5 for i in range(20)})
-    >>> base = Baseline(values={f"q{i}": 0.6 + i / 100 for i in range(20)})
-    >>> BaselineRule(name="drop").read(seen, base, {})[""].signal
-    True
+    """Signal if the drop against the baseline is beyond its interval, query by query; slices are
+    corrected together.
     """
 
     kind: ClassVar[str] = "baseline"
@@ -181,10 +136,10 @@ class BaselineRule(AlarmRule):
 
 @dataclass(frozen=True, kw_only=True)
 class _Innovation:
-    """Part of a round that the rounds before did not foretell, in standard deviations: independent from round to round.
+    """Part of a round that the rounds before did not foretell, in standard deviations: independent
+    from round to round.
 
-    The mean of all queries is autoregressive of order 1, with a variance of 1. A sample shows it with an error that is new in each round.
-    The filter of Kalman keeps the estimated mean and the variance of its error, which is zero after a round of all queries.
+    The mean of all queries is autoregressive of order 1, with a variance of 1.
     """
 
     value: float
@@ -216,7 +171,9 @@ class _Innovation:
 
 
 def _normal_score(t: float, degrees: float) -> float:
-    """Return the normal value as rare as a value of Student's t: an error estimated from few queries has long tails."""
+    """Return the normal value as rare as a value of Student's t: an error estimated from few
+    queries has long tails.
+    """
     return -math.copysign(float(ndtri(max(stdtr(degrees, -abs(t)), _RAREST))), -t) if t else 0.0
 
 
@@ -224,20 +181,8 @@ def _normal_score(t: float, degrees: float) -> float:
 class ChartRule(AlarmRule):
     """Chart of standardised differences from the baseline: base of `CusumRule` and `EwmaRule`.
 
-    The difference is divided by the noise of a usual round, and what the rounds before foretell of it is subtracted. A baseline learned
-    from m rounds is itself uncertain by ``noise / sqrt(m)``: this much of a drop counts as none. The noise is the upper end of its 80 %
-    interval. The variance of a round that asked a sample of the queries is the sum of the variances of the noise and of the sampling
-    error. The rate of false alarms holds for normal noise that is autoregressive of order 1.
-
-    References
-    ----------
-    Alwan and Roberts (1988), Time-series modeling for statistical process control, Journal of Business and Economic Statistics 6; Kalman
-    (1960), A new approach to linear filtering and prediction problems, Journal of Basic Engineering 82, for samples.
-
-    Examples
-    --------
-    >>> CusumRule(name="drift").signals
-    (1, 1)
+    The difference is divided by the noise of a usual round, and what the rounds before foretell of
+    it is subtracted.
     """
 
     needs_baseline: ClassVar[bool] = True
@@ -291,41 +236,29 @@ class ChartRule(AlarmRule):
 
 @dataclass(frozen=True, kw_only=True)
 class CusumRule(ChartRule):
-    """Signal at the limit of a CUSUM; calm when the sum is back at zero.
-
-    Examples
-    --------
-    >>> base = Baseline(values={"q": 0.6}, noise={"": 0.01}, rounds=100)
-    >>> seen = SeenRound(outcome="complete", values={"q": 0.5})
-    >>> CusumRule(name="drift").read(seen, base, {})[""].signal
-    True
-    """
+    """Signal at the limit of a CUSUM; calm when the sum is back at zero."""
 
     kind: ClassVar[str] = "cusum"
     allowance: float = 0.5
 
     def chart(self, families: int) -> Cusum:
-        """Return the chart of one of so many groups, which together have the false alarms of a single chart."""
+        """Return the chart of one of so many groups, which together have the false alarms of a
+        single chart.
+        """
         return _cusum(self.rounds * families, self.allowance)
 
 
 @dataclass(frozen=True, kw_only=True)
 class EwmaRule(ChartRule):
-    """Signal at the limit of an EWMA; calm when the weighted mean is back at zero.
-
-    Examples
-    --------
-    >>> base = Baseline(values={"q": 0.6}, noise={"": 0.01}, rounds=100)
-    >>> seen = SeenRound(outcome="complete", values={"q": 0.5})
-    >>> EwmaRule(name="drift").read(seen, base, {})[""].signal
-    True
-    """
+    """Signal at the limit of an EWMA; calm when the weighted mean is back at zero."""
 
     kind: ClassVar[str] = "ewma"
     weight: float = 0.1
 
     def chart(self, families: int) -> Ewma:
-        """Return the chart of one of so many groups, which together have the false alarms of a single chart."""
+        """Return the chart of one of so many groups, which together have the false alarms of a
+        single chart.
+        """
         return _ewma(self.rounds * families, self.weight)
 
 
@@ -341,16 +274,10 @@ def _ewma(rounds: float, weight: float) -> Ewma:
 
 @dataclass(frozen=True, kw_only=True)
 class SequentialRule(AlarmRule):
-    """Signal by the sequential test of a drop; calm by the same test the other way, that the mean is back.
+    """Signal by the sequential test of a drop; calm by the same test the other way, that the mean
+    is back.
 
-    The error of the baseline is added to the tolerance. Evidence counts less if queries share their noise, or rounds depend on each other.
-
-    Examples
-    --------
-    >>> base = Baseline(values={f"q{i}": 0.6 for i in range(300)}, noise={"": 0.01}, rounds=30)
-    >>> seen = SeenRound(outcome="complete", values={f"q{i}": 0.5 for i in range(300)})
-    >>> SequentialRule(name="drop").read(seen, base, {})[""].signal
-    True
+    The error of the baseline is added to the tolerance.
     """
 
     kind: ClassVar[str] = "sequential"
@@ -390,7 +317,9 @@ class SequentialRule(AlarmRule):
         return self._reading(test, stakes, differences, memory, signal=signal)
 
     def _back(self, ahead: SequentialDrop, differences: Any, weight: float, known: Memory) -> Reading:
-        """Test the other way, from zero at the opening: the mean is back, but for the tolerance or half a small drop."""
+        """Test the other way, from zero at the opening: the mean is back, but for the tolerance or
+        half a small drop.
+        """
         total, count = known["since"]
         test = SequentialDrop(ahead.rounds, -max(ahead.tolerance, min(_NEARLY, -total / count / 2), 1e-4))
         stakes = _weighted_step(test, _array(known.get("back"), test), -differences, weight)
@@ -408,8 +337,7 @@ class SequentialRule(AlarmRule):
 def _weighted_step(test: SequentialDrop, stakes: Any, differences: Any, weight: float) -> Any:
     """Step of a test in which the evidence of a round counts with a weight of at most 1.
 
-    The product over queries takes them as independent. If their noise is shared, or lasts for rounds, sums vary more by a factor, and
-    evidence to the power of one over this factor is again evidence with a mean of at most 1, for small bets and nearly normal sums.
+    The product over queries takes them as independent.
     """
     before = np.maximum(stakes, 0.0)
     return before + weight * (test.step(before, differences) - before)
@@ -421,13 +349,8 @@ def _array(stakes: Any, test: SequentialDrop) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class CoverageRule(AlarmRule):
-    """Signal if too many of the top documents are unjudged: the index may be fresh, and the judgments old.
-
-    Examples
-    --------
-    >>> seen = SeenRound(outcome="complete", values={"q": 0.5}, coverage=0.7)
-    >>> CoverageRule(name="coverage", least=0.8).read(seen, Baseline(), {})[""].text
-    'judged share 0.700, least 0.8'
+    """Signal if too many of the top documents are unjudged: the index may be fresh, and the
+    judgments old.
     """
 
     kind: ClassVar[str] = "coverage"
@@ -447,14 +370,7 @@ class CoverageRule(AlarmRule):
 
 @dataclass(frozen=True, kw_only=True)
 class LabelAgeRule(AlarmRule):
-    """Signal if the judgments are too old.
-
-    Examples
-    --------
-    >>> seen = SeenRound(outcome="complete", values={"q": 0.5}, label_days=200.0)
-    >>> LabelAgeRule(name="labels", most_days=90).read(seen, Baseline(), {})[""].signal
-    True
-    """
+    """Signal if the judgments are too old."""
 
     kind: ClassVar[str] = "labels"
     by_slice: ClassVar[bool] = False
@@ -474,17 +390,10 @@ class LabelAgeRule(AlarmRule):
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorRule(AlarmRule):
-    """Signal if too many queries get no answer, the engine did not answer for a part of the round, or every answer is empty.
+    """Signal if too many queries get no answer, the engine did not answer for a part of the round,
+    or every answer is empty.
 
-    An outage that ends within a round fails a few queries only. One round is therefore enough by default.
-
-    Examples
-    --------
-    >>> rule = ErrorRule(name="errors")
-    >>> rule.read(SeenRound(outcome="failed", failed=1.0), Baseline(), {})[""].signal
-    True
-    >>> rule.read(SeenRound(outcome="complete", failed=0.01, outages=1), Baseline(), {})[""].text
-    '1.0 % of the queries failed, at most 5 %; outages within the round: 1'
+    An outage that ends within a round fails a few queries only.
     """
 
     kind: ClassVar[str] = "errors"
@@ -507,14 +416,7 @@ class ErrorRule(AlarmRule):
 
 @dataclass(frozen=True, kw_only=True)
 class LatencyRule(AlarmRule):
-    """Signal if the answers are slow.
-
-    Examples
-    --------
-    >>> seen = SeenRound(outcome="complete", values={"q": 0.5}, latency={"p95": 900.0})
-    >>> LatencyRule(name="latency", most_ms=500).read(seen, Baseline(), {})[""].signal
-    True
-    """
+    """Signal if the answers are slow."""
 
     kind: ClassVar[str] = "latency"
     by_slice: ClassVar[bool] = False

@@ -18,73 +18,26 @@ State = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class AlarmPlan:
-    """Rules of a monitor, and the baseline that they use.
+    """Rules of a monitor, and the baseline that they use."""
 
-    Attributes
-    ----------
-    monitor : str
-        Name of the monitor.
-    rules : sequence of AlarmRule
-        Each with a name of its own.
-    epoch : str
-        Changes when values before and after are not comparable: other judgments, queries, measure or convention.
-    baseline_rounds : int
-        Rounds to learn the baseline and its noise from.
-    season : Season or None
-        Cycle of the values that the baseline learns.
-    given : Baseline
-        Baseline of a stored evaluation; without values, they are learned.
-    groups : mapping of str to tuple of str
-        Slices of each query.
-    channels : sequence of str
-        Where changes are told.
-
-    Examples
-    --------
-    >>> AlarmPlan(monitor="shop", rules=()).baseline_rounds
-    30
-    """
-
-    monitor: str
-    rules: Sequence[AlarmRule]
+    monitor: str  # Name of the monitor
+    rules: Sequence[AlarmRule]  # Each with a name of its own
+    # Changes when values before and after are not comparable: other judgments, queries, measure or
+    # convention
     epoch: str = ""
-    baseline_rounds: int = 30
-    season: Season | None = None
+    baseline_rounds: int = 30  # Rounds to learn the baseline and its noise from
+    season: Season | None = None  # Cycle of the values that the baseline learns
+    # Baseline of a stored evaluation; without values, they are learned
     given: Baseline = field(default_factory=Baseline)
-    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    channels: Sequence[str] = ()
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # Slices of each query
+    channels: Sequence[str] = ()  # Where changes are told
 
 
 def advance(
     plan: AlarmPlan, state: Mapping[str, Any], number: int, seen: SeenRound, record: Mapping[str, Any], *, rebaseline: bool = False
 ) -> RoundStep:
-    """Return what a round makes of the state: the new state, alarms opened and closed, and the readings for the record of the round.
-
-    Parameters
-    ----------
-    plan : AlarmPlan
-        Rules and baseline.
-    state : mapping
-        As returned for the round before; empty at first.
-    number : int
-        Number of the round.
-    seen : SeenRound
-        The round.
-    record : mapping
-        Record of the round, to which the readings are added.
-    rebaseline : bool
-        Learn the baseline anew from this round on.
-
-    Examples
-    --------
-    >>> from idealrank.live.alerts.alarm_rules import ThresholdRule
-    >>> plan = AlarmPlan(monitor="shop", rules=[ThresholdRule(name="floor", least=0.6, signals=(1, 1))])
-    >>> low = SeenRound(outcome="complete", values={"q1": 0.5, "q2": 0.6})
-    >>> step = advance(plan, {}, 1, low, {})
-    >>> [(change.event, change.id) for change in step.changes]
-    [('opened', 'shop/floor//1')]
-    >>> advance(plan, step.state, 2, low, {}).changes
-    []
+    """Return what a round makes of the state: the new state, alarms opened and closed, and the
+    readings for the record of the round.
     """
     held = _restarted(plan, dict(state), rebaseline=rebaseline)
     known = Baseline(**held["baseline"]) if held.get("baseline") else plan.given
@@ -123,7 +76,9 @@ def _signature(rule: AlarmRule, epoch: str, generation: int) -> str:
 
 
 def _held_rules(rule: AlarmRule, rules: Mapping[str, Any], epoch: str, generation: int) -> tuple[dict[str, Any], list[AlarmChange]]:
-    """Knowledge of a rule by group; a rule that changed starts anew, and its open alarms have lost their meaning."""
+    """Knowledge of a rule by group; a rule that changed starts anew, and its open alarms have lost
+    their meaning.
+    """
     before = rules.get(rule.name)
     if before is None:
         return {}, []

@@ -16,27 +16,16 @@ _FEWEST_FOR_AUTOCORRELATION = 8  # rounds; fewer tell nothing about the dependen
 
 @dataclass(frozen=True)
 class Season:
-    """Cycle of the values, such as a day.
+    """Cycle of the values, such as a day."""
 
-    Attributes
-    ----------
-    seconds : float
-        Length of the cycle.
-    parts : int
-        Parts of the cycle, each with a usual mean of its own.
-
-    Examples
-    --------
-    >>> Season.of(86400.0, every=900.0).parts, Season.of(604800.0, every=86400.0).parts
-    (24, 7)
-    """
-
-    seconds: float
-    parts: int
+    seconds: float  # Length of the cycle
+    parts: int  # Parts of the cycle, each with a usual mean of its own
 
     @classmethod
     def of(cls, seconds: float, *, every: float) -> "Season":
-        """Return a season with a part for each round, but no part shorter than an hour or a 24th of the season."""
+        """Return a season with a part for each round, but no part shorter than an hour or a 24th of
+        the season.
+        """
         longest_part = max(every, min(3600.0, seconds / 24))
         return cls(seconds, max(2, int(seconds / longest_part)))
 
@@ -47,25 +36,8 @@ def learn(
     groups: Mapping[str, tuple[str, ...]],
     season: Season | None = None,
 ) -> Baseline:
-    """Learn the usual values from rounds, unless they are given, and the season and noise of the mean.
-
-    Parameters
-    ----------
-    rounds : list of dict
-        Complete rounds: ``values`` and ``people`` by query, and ``time``, the start in seconds since 1970.
-    base : Baseline
-        With values, if these come from a stored evaluation.
-    groups : mapping of str to tuple of str
-        Slices of each query.
-    season : Season, optional
-        Cycle of which the rounds cover two.
-
-    Examples
-    --------
-    >>> rounds = [{"values": {"a": 0.4, "b": 1.0}, "people": {}}, {"values": {"a": 0.6, "b": 1.0}, "people": {}}]
-    >>> found = learn(rounds, Baseline(), {"a": ("hard",)})
-    >>> found.values, {group: round(sd, 3) for group, sd in found.noise.items()}
-    ({'a': 0.5, 'b': 1.0}, {'': 0.071, 'hard': 0.141})
+    """Learn the usual values from rounds, unless they are given, and the season and noise of the
+    mean.
     """
     values = base.values or _means([one["values"] for one in rounds])
     people = base.people or _means([one["people"] for one in rounds])
@@ -150,12 +122,9 @@ def _offsets(centred: FloatArray, times: Sequence[float], season: Season | None)
 
 
 def _autocorrelation(centred: FloatArray, fitted: int) -> float:
-    """Correlation of a round with the one before, from 0 to 0.98, corrected for its bias after a fit of so many means.
+    """Correlation of a round with the one before, from 0 to 0.98, corrected for its bias after a
+    fit of so many means.
 
-    The noise of rounds is taken as autoregressive of order 1.
-
-    References
-    ----------
     Marriott and Pope (1954), Bias in the estimation of autocorrelations, Biometrika 41.
     """
     size = centred.size

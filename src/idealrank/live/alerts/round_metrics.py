@@ -37,22 +37,7 @@ _QUANTILES = {"p50": "0.5", "p95": "0.95", "p99": "0.99"}
 
 
 def metrics_text(store: Store) -> bytes:
-    """Return the metrics of all monitors of a store, in the text format of Prometheus.
-
-    Raises
-    ------
-    MissingExtraError
-        The package prometheus-client is not installed.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with Store.open(tempfile.mkdtemp()) as store:
-    ...     _ = store.monitoring("shop").begin("2026-01-01T00:00:00+00:00")
-    ...     text = metrics_text(store).decode()
-    >>> [line for line in text.splitlines() if line.startswith("idealrank_rounds{")]
-    ['idealrank_rounds{monitor="shop",outcome="running"} 1.0']
-    """
+    """Return the metrics of all monitors of a store, in the text format of Prometheus."""
     return gauges_text(round_gauges(store))
 
 
@@ -62,13 +47,7 @@ def write_metrics(store: Store, path: str) -> None:
 
 
 def round_gauges(store: Store) -> list[Gauge]:
-    """Return the gauges of all monitors of a store.
-
-    Raises
-    ------
-    MissingExtraError
-        The package prometheus-client is not installed.
-    """
+    """Return the gauges of all monitors of a store."""
     gauges = {key: Gauge(name, said, ["monitor", *labels]) for key, (name, said, labels) in GAUGES.items()}
     for name in store.monitors():
         for key, labels, value in round_samples(store.monitoring(name)):

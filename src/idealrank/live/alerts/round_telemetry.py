@@ -17,20 +17,8 @@ _TIMEOUT = 10.0  # seconds for a message
 
 @contextmanager
 def telemetry(folder: str, address: str | None) -> Iterator[None]:
-    """Send the metrics of a store to a collector while the block runs, and once more at its end; nothing without an address.
-
-    Parameters
-    ----------
-    folder : str
-        Store.
-    address : str or None
-        Where the collector takes metrics by OTLP over HTTP, such as ``http://127.0.0.1:4318/v1/metrics``. Its headers stand in the
-        environment variable OTEL_EXPORTER_OTLP_HEADERS.
-
-    Raises
-    ------
-    MissingExtraError
-        The SDK of OpenTelemetry or its exporter is not installed.
+    """Send the metrics of a store to a collector while the block runs, and once more at its end;
+    nothing without an address.
     """
     if address is None:
         yield
@@ -46,20 +34,8 @@ def telemetry(folder: str, address: str | None) -> Iterator[None]:
 
 
 def round_provider(folder: str, reader: Any) -> Any:
-    """Return a provider of meters whose gauges are read from a store whenever the reader collects.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from opentelemetry.sdk.metrics.export import InMemoryMetricReader
-    >>> folder, reader = tempfile.mkdtemp(), InMemoryMetricReader()
-    >>> with Store.open(folder) as store:
-    ...     _ = store.monitoring("shop").begin("2026-01-01T00:00:00+00:00")
-    >>> provider = round_provider(folder, reader)
-    >>> metrics = reader.get_metrics_data().resource_metrics[0].scope_metrics[0].metrics
-    >>> [one.name for one in metrics]
-    ['idealrank_rounds', 'idealrank_messages_waiting']
-    >>> provider.shutdown()
+    """Return a provider of meters whose gauges are read from a store whenever the reader
+    collects.
     """
     sdk = load_extra("opentelemetry.sdk.metrics", _WHAT, _EXTRA, "opentelemetry-sdk")
     resources = load_extra("opentelemetry.sdk.resources", _WHAT, _EXTRA, "opentelemetry-sdk")

@@ -17,57 +17,32 @@ WHOLE = ""  # the group of all queries; slices have names
 
 @dataclass(frozen=True, kw_only=True)
 class SeenRound:
-    """Round as the alarms see it.
+    """Round as the alarms see it."""
 
-    Attributes
-    ----------
-    outcome : {"complete", "incomplete", "failed"}
-        Only a complete round has a value.
-    values : mapping of str to float
-        Value of each query that was answered and counts.
-    people : mapping of str to float
-        Values by human grades of the queries that people graded; empty if all grades are equally good.
-    groups : mapping of str to tuple of str
-        Slices of the queries, by query.
-    failed : float
-        Share of the queries without an answer.
-    empty : float
-        Share of the answers without a document.
-    outages : int
-        Times that so many attempts in a row failed that the engine was left alone for a while.
-    coverage : float or None
-        Judged share of the documents returned above the cutoff.
-    label_days : float or None
-        Age of the judgments.
-    latency : mapping of str to float
-        Milliseconds, by ``p50``, ``p95`` and ``p99``; retries and waits count, and so do queries that timed out.
-    sampled : float
-        Share of the canary queries that this round asked.
-    time : float
-        Start, in seconds since 1970.
-
-    Examples
-    --------
-    >>> SeenRound(outcome="complete", values={"q1": 0.5, "q2": 1.0}).mean()
-    0.75
-    """
-
-    outcome: Literal["complete", "incomplete", "failed"]
+    outcome: Literal["complete", "incomplete", "failed"]  # Only a complete round has a value
+    # Value of each query that was answered and counts
     values: Mapping[str, float] = field(default_factory=dict)
+    # Values by human grades of the queries that people graded; empty if all grades are equally good
     people: Mapping[str, float] = field(default_factory=dict)
+    # Slices of the queries, by query
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    failed: float = 0.0
-    empty: float = 0.0
+    failed: float = 0.0  # Share of the queries without an answer
+    empty: float = 0.0  # Share of the answers without a document
+    # Times that so many attempts in a row failed that the engine was left alone for a while
     outages: int = 0
-    coverage: float | None = None
-    label_days: float | None = None
+    coverage: float | None = None  # Judged share of the documents returned above the cutoff
+    label_days: float | None = None  # Age of the judgments
+    # Milliseconds, by ``p50``, ``p95`` and ``p99``; retries and waits count, and so do queries that
+    # timed out
     latency: Mapping[str, float] = field(default_factory=dict)
-    sampled: float = 1.0
-    time: float = 0.0
+    sampled: float = 1.0  # Share of the canary queries that this round asked
+    time: float = 0.0  # Start, in seconds since 1970
 
     @property
     def is_usable(self) -> bool:
-        """True if a baseline may be learned from the round: it is complete, and not without any document or judged document."""
+        """True if a baseline may be learned from the round: it is complete, and not without any
+        document or judged document.
+        """
         return self.outcome == "complete" and self.empty < 1 and self.coverage != 0
 
     def mean(self, group: str = WHOLE) -> float | None:
@@ -80,7 +55,9 @@ class SeenRound:
         return self._corrected(0.95)[0] if self.people and group == WHOLE else math.fsum(chosen) / len(chosen)
 
     def interval(self, level: float = 0.95) -> tuple[float, float] | None:
-        """Return the confidence interval of the mean over queries; None without a value, or with fewer than two queries."""
+        """Return the confidence interval of the mean over queries; None without a value, or with
+        fewer than two queries.
+        """
         if self.outcome != "complete" or len(self.values) < 2:
             return None
         if self.people:
@@ -98,13 +75,7 @@ class SeenRound:
 
 
 def half_width(values: FloatArray, level: float) -> float:
-    """Half the width of the t interval of a mean; infinite for a single value.
-
-    Examples
-    --------
-    >>> round(half_width(np.array([0.0, 0.5, 1.0]), 0.95), 3)
-    1.242
-    """
+    """Half the width of the t interval of a mean; infinite for a single value."""
     from scipy.special import stdtrit  # noqa: PLC0415  (SciPy; a page of stored rounds does without)
 
     if values.size < 2:
@@ -113,14 +84,8 @@ def half_width(values: FloatArray, level: float) -> float:
 
 
 def corrected_mean(values: Mapping[str, float], people: Mapping[str, float], level: float) -> tuple[float, float, float]:
-    """Mean of all queries by a model's grades, corrected by the queries that people graded; with its interval.
-
-    Examples
-    --------
-    >>> model = {f"q{i}": i % 2 for i in range(20)}
-    >>> estimate, low, high = corrected_mean(model, {f"q{i}": (i % 2) / 2 for i in range(6)}, 0.95)
-    >>> low < estimate < high
-    True
+    """Mean of all queries by a model's grades, corrected by the queries that people graded; with
+    its interval.
     """
     found = _correction(values, people, level)
     return float(found.estimate), float(found.interval[0]), float(found.interval[1])
@@ -134,12 +99,8 @@ def _correction(values: Mapping[str, float], people: Mapping[str, float], level:
 
 @dataclass(frozen=True)
 class SamplingError:
-    """Standard error of a mean by a random sample of the queries, and the degrees of freedom of its estimate.
-
-    Examples
-    --------
-    >>> SamplingError(0.01, 99).over(0.005)
-    SamplingError(error=2.0, degrees=99)
+    """Standard error of a mean by a random sample of the queries, and the degrees of freedom of its
+    estimate.
     """
 
     error: float
@@ -152,44 +113,26 @@ class SamplingError:
 
 @dataclass(frozen=True, kw_only=True)
 class Baseline:
-    """Usual values of the queries, and the usual noise of a round.
+    """Usual values of the queries, and the usual noise of a round."""
 
-    Attributes
-    ----------
-    values, people : mapping of str to float
-        Usual value of each query, by all grades and by the grades of people; empty while they are being learned.
-    noise : mapping of str to float
-        Standard deviation of the mean of a usual round, by group; empty while it is being learned.
-    rounds : int
-        Rounds behind the values; 1 for a stored evaluation.
-    noise_rounds : int
-        Rounds behind the noise.
-    freedom : mapping of str to int
-        Degrees of freedom of the noise, by group; rounds behind the noise less 1 where a group is missing.
-    season : float
-        Seconds of a season of the values; 0 for none.
-    offsets : mapping of str to list of float
-        Usual mean of each part of the season, less that of the whole season, by group.
-    autocorrelation : mapping of str to float
-        Correlation of the noise of a round with that of the round before, by group, from 0 to 1.
-    dependence : mapping of str to float
-        Long-run variance of the mean, divided by its variance if queries and rounds were independent, by group; 1 or more.
-
-    Examples
-    --------
-    >>> Baseline().known
-    False
-    """
-
+    # values, people: Usual value of each query, by all grades and by the grades of people; empty
+    # while they are being learned
     values: Mapping[str, float] = field(default_factory=dict)
     people: Mapping[str, float] = field(default_factory=dict)
+    # Standard deviation of the mean of a usual round, by group; empty while it is being learned
     noise: Mapping[str, float] = field(default_factory=dict)
-    rounds: int = 1
-    noise_rounds: int = 1000
+    rounds: int = 1  # Rounds behind the values; 1 for a stored evaluation
+    noise_rounds: int = 1000  # Rounds behind the noise
+    # Degrees of freedom of the noise, by group; rounds behind the noise less 1 where a group is
+    # missing
     freedom: Mapping[str, int] = field(default_factory=dict)
-    season: float = 0.0
+    season: float = 0.0  # Seconds of a season of the values; 0 for none
+    # Usual mean of each part of the season, less that of the whole season, by group
     offsets: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    # Correlation of the noise of a round with that of the round before, by group, from 0 to 1
     autocorrelation: Mapping[str, float] = field(default_factory=dict)
+    # Long-run variance of the mean, divided by its variance if queries and rounds were independent,
+    # by group; 1 or more
     dependence: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -207,13 +150,17 @@ class Baseline:
         return self.freedom.get(group, self.noise_rounds - 1)
 
     def error(self, group: str = WHOLE) -> float:
-        """Return the standard error of the usual mean of a group; NaN while its noise is being learned."""
+        """Return the standard error of the usual mean of a group; NaN while its noise is being
+        learned.
+        """
         correlation = self.autocorrelation.get(group, 0.0)
         share = (1 + correlation) / (1 - correlation) / self.rounds
         return self.noise.get(group, math.nan) * math.sqrt(min(1.0, share))
 
     def differences(self, observation: SeenRound, group: str = WHOLE) -> FloatArray:
-        """Return value less baseline and season for each query of a group that has both, in order of the queries."""
+        """Return value less baseline and season for each query of a group that has both, in order
+        of the queries.
+        """
         queries = (
             query
             for query in sorted(observation.values)
@@ -223,9 +170,8 @@ class Baseline:
         return np.where(np.abs(found) < _ROUNDING, 0.0, found)  # a mean of equal values may differ from them in the last bit
 
     def sampling_error(self, observation: SeenRound, group: str = WHOLE) -> SamplingError | None:
-        """Return the error of the mean difference of a round that asked a sample; None if too few queries show it.
-
-        A baseline is learned from rounds of all queries, so that its noise does not contain this error.
+        """Return the error of the mean difference of a round that asked a sample; None if too few
+        queries show it.
         """
         if observation.sampled == 1:
             return SamplingError(0.0, math.inf)
@@ -243,7 +189,9 @@ class Baseline:
         return SamplingError(error * math.sqrt(1 - size / population), degrees)
 
     def mean_drop(self, observation: SeenRound, group: str = WHOLE) -> float | None:
-        """Return the mean difference of a round from the baseline; None without a query that has both."""
+        """Return the mean difference of a round from the baseline; None without a query that has
+        both.
+        """
         if self.people and observation.people and group == WHOLE:
             found = self.drop(observation)
             return None if found is None else found[0]
@@ -251,7 +199,9 @@ class Baseline:
         return float(differences.mean()) if differences.size else None
 
     def drop(self, observation: SeenRound, group: str = WHOLE, level: float = 0.95) -> tuple[float, float, float] | None:
-        """Return the mean difference of a round from the baseline, and its interval; None with fewer than two queries."""
+        """Return the mean difference of a round from the baseline, and its interval; None with
+        fewer than two queries.
+        """
         if self.people and observation.people and group == WHOLE:
             values, people = self._people_differences(observation)
             return corrected_mean(values, people, level) if len(set(values) & set(people)) > 1 else None
@@ -270,11 +220,5 @@ class Baseline:
 
 
 def season_part(time: float, season: float, parts: int) -> int:
-    """Return the part of the season in which a time falls, from 0.
-
-    Examples
-    --------
-    >>> season_part(86400.0 + 3 * 3600, 86400.0, 24)
-    3
-    """
+    """Return the part of the season in which a time falls, from 0."""
     return min(parts - 1, int(time % season / season * parts))

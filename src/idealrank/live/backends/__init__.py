@@ -45,29 +45,8 @@ KINDS: Mapping[str, str] = MappingProxyType(
 def backend_from(section: Section) -> Backend:
     """Make the backend of a section ``backend`` of a configuration.
 
-    ``${NAME}`` in a text of the section is the value of the environment variable. No message of the backend shows that value.
-
-    Parameters
-    ----------
-    section : Section
-        With the key ``kind``; the kind decides about all other keys. A backend that asks over a network, starts a program or may wait
-        for a lock reads the key ``timeout``, in seconds.
-
-    Raises
-    ------
-    OptionError
-        The kind is unknown, a key does not fit, or an environment variable is missing.
-    MissingExtraError
-        The client of the engine is not installed.
-    BackendError
-        The engine does not answer.
-
-    Examples
-    --------
-    >>> backend_from(Section({"kind": "nothing"}, "search.yaml", "backend"))  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ...
-    idealrank.errors.OptionError: search.yaml: backend.kind: found 'nothing', expected ...
+    ``${NAME}`` in a text of the section is the value of the environment variable. No message of the
+    backend shows that value.
     """
     if not section.has("kind"):
         raise section.error("kind", "nothing", f"one of {', '.join(KINDS)}")
@@ -89,13 +68,7 @@ def backend_from(section: Section) -> Backend:
 
 
 def without_secrets(error: IdealrankError, secrets: Secrets) -> IdealrankError:
-    """Return an error of the same kind whose text hides the secrets.
-
-    Examples
-    --------
-    >>> without_secrets(OptionError("url: found nothing"), Secrets())
-    OptionError('url: found nothing')
-    """
+    """Return an error of the same kind whose text hides the secrets."""
     said = secrets.hide(str(error))
     if isinstance(error, BackendError):
         return BackendError(said, temporary=error.temporary, retry_after=error.retry_after)

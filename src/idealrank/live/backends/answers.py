@@ -16,35 +16,7 @@ ORDERS: tuple[str, ...] = get_args(Order)
 
 
 def ranked(name: str, ids: Iterable[Any], scores: Iterable[Any] | None = None, *, limit: int, order: str = "score") -> list[ScoredDocument]:
-    """Check an answer, and return its first `limit` documents.
-
-    Parameters
-    ----------
-    name : str
-        Name of the backend, for messages.
-    ids : iterable
-        Ids of documents, best first: texts or whole numbers.
-    scores : iterable, optional
-        A number for each. Without them a document has the reciprocal of its rank.
-    limit : int
-        Number of documents.
-    order : {"score", "distance"}
-        Meaning of the numbers; distances are negated.
-
-    Raises
-    ------
-    BackendError
-        An id is no id or appears twice, a score is no finite number, or scores are not in order.
-
-    Examples
-    --------
-    >>> ranked("redis", ["a", 7], [0.25, 0.5], limit=10, order="distance")
-    [ScoredDocument(document='a', score=-0.25), ScoredDocument(document='7', score=-0.5)]
-    >>> ranked("redis", ["a", "b"], [0.25, 0.5], limit=10)
-    Traceback (most recent call last):
-    ...
-    idealrank.errors.BackendError: redis: found score 0.5 after 0.25, expected the best first; if less is better, set `order: distance`
-    """
+    """Check an answer, and return its first `limit` documents."""
     documents = [_id(name, one) for one in ids][:limit]
     if len(set(documents)) < len(documents):
         twice = next(one for place, one in enumerate(documents) if one in documents[:place])
@@ -64,22 +36,8 @@ def ranked(name: str, ids: Iterable[Any], scores: Iterable[Any] | None = None, *
 
 
 def ranked_value(name: str, value: Any, *, limit: int, order: str = "score") -> list[ScoredDocument]:
-    """Read the answer of a function or a program: ids, pairs of id and score, or a mapping of ids to scores.
-
-    A mapping ``{"documents": [...], "scores": [...]}`` of lists holds both; ``scores`` may be missing. A mapping of ids to scores is
-    sorted; the rest is in the order of the engine.
-
-    Raises
-    ------
-    BackendError
-        The answer has none of these forms.
-
-    Examples
-    --------
-    >>> ranked_value("mine", {"a": 0.5, "b": 0.75}, limit=10)
-    [ScoredDocument(document='b', score=0.75), ScoredDocument(document='a', score=0.5)]
-    >>> ranked_value("mine", [("a", 2), ("b", 1)], limit=1)
-    [ScoredDocument(document='a', score=2.0)]
+    """Read the answer of a function or a program: ids, pairs of id and score, or a mapping of ids
+    to scores.
     """
     if isinstance(value, Mapping):
         if isinstance(value.get("documents"), Sequence) and not isinstance(value["documents"], str):

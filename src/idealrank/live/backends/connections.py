@@ -8,21 +8,8 @@ C = TypeVar("C")
 
 
 class Connections(Generic[C]):
-    """One connection for each thread that asks, for clients whose connections serve one thread at a time.
-
-    Parameters
-    ----------
-    connect : callable
-        Makes a connection.
-    disconnect : callable
-        Closes a connection, from any thread.
-
-    Examples
-    --------
-    >>> connections = Connections(dict, dict.clear)
-    >>> connections.get() is connections.get()
-    True
-    >>> connections.close()
+    """One connection for each thread that asks, for clients whose connections serve one thread at a
+    time.
     """
 
     def __init__(self, connect: Callable[[], C], disconnect: Callable[[C], object]) -> None:

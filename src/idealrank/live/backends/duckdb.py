@@ -17,21 +17,7 @@ from idealrank.live.backends.vector_forms import vector_numbers
 
 
 class DuckdbSql:
-    """Query in SQL whose rows are ``(document, score)``, best first.
-
-    Parameters
-    ----------
-    connection : duckdb.DuckDBPyConnection
-        Open database; each thread gets a cursor of it.
-    statement : str
-        Query with the parameters ``$text``, ``$vector`` (a list of numbers) and ``$limit``.
-    name : str
-        Name for messages and results.
-
-    Notes
-    -----
-    Larger scores are better: a query over distances selects the distance times -1.
-    """
+    """Query in SQL whose rows are ``(document, score)``, best first."""
 
     def __init__(self, connection: Any, *, statement: str, name: str = "duckdb") -> None:
         self.name = name
@@ -66,7 +52,9 @@ class DuckdbSql:
 
 
 def _load(connection: Any, extension: str) -> None:
-    """Load an extension that is installed; a package of PyPI may hold it, else DuckDB looks in its own folder."""
+    """Load an extension that is installed; a package of PyPI may hold it, else DuckDB looks in its
+    own folder.
+    """
     if is_installed("duckdb_extensions"):
         packaged = load_extra("duckdb_extensions", "the backend duckdb", "duckdb", "duckdb-extensions")
         if is_installed(f"duckdb_extension_{extension}"):

@@ -27,29 +27,7 @@ class _Waiting:
 
 
 class Elasticsearch:
-    """Index of Elasticsearch or OpenSearch, asked over HTTP.
-
-    Parameters
-    ----------
-    client : httpx.Client
-        With the address of the server as ``base_url``, and the headers that it needs.
-    index : str
-        Name of the index, or of several with commas.
-    body : mapping
-        Body of a search with places, such as ``{"query": {"match": {"title": "{text}"}}}``; ``size`` is added.
-    id_path : str
-        Path of the id in a hit: ``_id``, or ``_source.sku``.
-    batch : int
-        At most as many queries in a request to ``_msearch``; 1 sends each query to ``_search``. Queries are put together only while
-        another request is under way, so no query waits for company.
-    name : str
-        Name for messages and results.
-
-    Notes
-    -----
-    The score is ``_score``. A body with ``sort`` returns no scores; then the score is the reciprocal of the rank. An answer with failed
-    shards or ``timed_out`` is an error, since it is only a part of the ranking.
-    """
+    """Index of Elasticsearch or OpenSearch, asked over HTTP."""
 
     def __init__(
         self, client: Any, *, index: str, body: dict[str, Any], id_path: str = "_id", batch: int = 1, name: str = "elasticsearch"
@@ -76,7 +54,9 @@ class Elasticsearch:
         self._client.close()
 
     def _together(self, one: _Waiting) -> Any:
-        """Answer of a query that is sent with those that wait: its thread sends for all, unless another request is under way."""
+        """Answer of a query that is sent with those that wait: its thread sends for all, unless
+        another request is under way.
+        """
         with self._lock:
             self._queue.append(one)
             leads, self._under_way = not self._under_way, True

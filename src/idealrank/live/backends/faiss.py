@@ -16,32 +16,7 @@ from idealrank.live.backends.vector_forms import vector_numbers
 
 
 class FaissIndex:
-    """Nearest vectors of a FAISS index.
-
-    Parameters
-    ----------
-    index : faiss.Index
-        Index of any type.
-    ids : sequence of str
-        Id of each document, in the order of the vectors.
-    normalize : bool
-        Divide query vectors by their length, for an index of normalised vectors whose inner product is the cosine.
-    ef_search : int or None
-        Effort of an HNSW index; more finds more neighbours and takes longer.
-    nprobe : int or None
-        Number of lists that an IVF index visits.
-    name : str
-        Name for messages and results.
-
-    Raises
-    ------
-    InputError
-        The number of ids is not the number of vectors.
-
-    Notes
-    -----
-    The score is the inner product, or for other metrics the distance times -1; FAISS reports squared distances for ``METRIC_L2``.
-    """
+    """Nearest vectors of a FAISS index."""
 
     def __init__(
         self,

@@ -15,36 +15,7 @@ _FIELDS = ("text", "limit", "id", "vector")
 
 
 class HttpEndpoint:
-    """Service that is asked over HTTP and answers in JSON.
-
-    Parameters
-    ----------
-    url : str
-        Address, with ``{text}``, ``{limit}`` and ``{id}`` where they belong.
-    method : str
-        ``GET`` or ``POST``.
-    headers, params : mapping of str to str
-        Of each request; values of `params` may have the fields of the address.
-    body : any, optional
-        JSON with fields in its texts; a text that is only a field becomes its value, such as a number or the list of a vector.
-    hits : str
-        Path to the list of hits, such as ``hits.hits``; empty if the answer is the list.
-    document : str
-        Path to the id inside a hit; empty if the hit is the id.
-    score : str
-        Path to the score inside a hit; empty for none.
-    order : {"score", "distance"}
-        Meaning of the numbers.
-    timeout : float
-        Seconds for an answer.
-    client : httpx.Client, optional
-        Client to use.
-
-    Examples
-    --------
-    >>> filled({"query": {"match": {"body": "{text}"}}, "size": "{limit}"}, SearchQuery("q1", "sort a list"), 10)
-    {'query': {'match': {'body': 'sort a list'}}, 'size': 10}
-    """
+    """Service that is asked over HTTP and answers in JSON."""
 
     name = "http"
 
@@ -106,18 +77,7 @@ class HttpEndpoint:
 
 
 def filled(template: Any, query: SearchQuery, limit: int) -> Any:
-    """Fill the fields ``{text}``, ``{limit}``, ``{id}`` and ``{vector}`` of a template.
-
-    Raises
-    ------
-    BackendError
-        The template asks for a vector, and the query has none.
-
-    Examples
-    --------
-    >>> filled(["{id}: {text}", "{vector}"], SearchQuery("q1", "a", [0.5, 1.0]), 10)
-    ['q1: a', [0.5, 1.0]]
-    """
+    """Fill the fields ``{text}``, ``{limit}``, ``{id}`` and ``{vector}`` of a template."""
     if isinstance(template, Mapping):
         return {key: filled(value, query, limit) for key, value in template.items()}
     if isinstance(template, Sequence) and not isinstance(template, (str, bytes)):
@@ -141,7 +101,9 @@ def filled(template: Any, query: SearchQuery, limit: int) -> Any:
 
 
 def _split(template: str) -> list[tuple[str, bool]]:
-    """Pieces of a template, and whether each is a field; what a query puts in is not looked at again."""
+    """Pieces of a template, and whether each is a field; what a query puts in is not looked at
+    again.
+    """
     parts: list[tuple[str, bool]] = []
     rest = template
     while True:
@@ -165,12 +127,8 @@ def _in_address(url: str, query: SearchQuery, limit: int) -> str:
 
 
 def at_path(value: Any, path: str) -> Any:
-    """Return the value at a path of keys and list places, joined by dots; None where there is none.
-
-    Examples
-    --------
-    >>> at_path({"hits": {"hits": [{"_id": "a"}]}}, "hits.hits.0._id")
-    'a'
+    """Return the value at a path of keys and list places, joined by dots; None where there is
+    none.
     """
     for key in path.split(".") if path else ():
         if isinstance(value, Mapping) and key in value:
@@ -187,7 +145,9 @@ def _kind(value: Any) -> str:
 
 
 def from_section(section: Section) -> HttpEndpoint:
-    """Make the backend of a section: ``url``, ``method``, ``headers``, ``params``, ``body``, ``hits``, ``id``, ``score``, ``order``."""
+    """Make the backend of a section: ``url``, ``method``, ``headers``, ``params``, ``body``,
+    ``hits``, ``id``, ``score``, ``order``.
+    """
     section.refuse_unknown("kind", "url", "method", "headers", "params", "body", "hits", "id", "score", "order", "timeout")
     url = section.text("url", None)
     if url is None or not url.startswith(("http://", "https://")):

@@ -16,29 +16,7 @@ METRICS = ("cosine", "l2", "dot")
 
 
 class LanceRows:
-    """Rows of a table of LanceDB.
-
-    Parameters
-    ----------
-    table : lancedb.table.Table
-        Open table.
-    id_column : str
-        Column of ids.
-    column : str
-        Column of vectors, or of texts with an index; empty for the only one.
-    by : {'vector', 'text'}
-        Part of the query that is searched for.
-    metric : {'cosine', 'l2', 'dot'}
-        Distance between vectors.
-    nprobes, ef, refine_factor : int or None
-        Effort of an approximate index: partitions to visit, candidates of HNSW, and rows to compare again without quantisation.
-    name : str
-        Name for messages and results.
-
-    Notes
-    -----
-    The score is the one of LanceDB for words, and the distance times -1 for vectors.
-    """
+    """Rows of a table of LanceDB."""
 
     def __init__(
         self,

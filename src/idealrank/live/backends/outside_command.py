@@ -20,26 +20,8 @@ _SPOKEN = 5  # last lines of stderr that a message may quote
 class CommandBackend:
     r"""Program that answers a JSON line on standard input with a JSON line on standard output.
 
-    A process lives on and answers one query after another; searches at the same time have a process each. A process that does not answer
-    in time is killed.
-
-    Parameters
-    ----------
-    command : sequence of str
-        Program and arguments; no shell.
-    timeout : float
-        Seconds for an answer.
-    order : {"score", "distance"}
-        Meaning of the numbers in the answer.
-
-    Examples
-    --------
-    >>> import sys
-    >>> program = "import json\nfor line in open(0): print(json.dumps(json.loads(line)['text'].split()), flush=True)"
-    >>> backend = CommandBackend([sys.executable, "-c", program])
-    >>> backend.search(SearchQuery("q1", "a b"), 10)
-    [ScoredDocument(document='a', score=1.0), ScoredDocument(document='b', score=0.5)]
-    >>> backend.close()
+    A process lives on and answers one query after another; searches at the same time have a process
+    each. A process that does not answer in time is killed.
     """
 
     name = "command"
@@ -59,22 +41,8 @@ class CommandBackend:
 
 
 class LineProgram:
-    r"""Processes of one program that answers JSON lines with JSON lines; each answers one request after another.
-
-    Parameters
-    ----------
-    command : sequence of str
-        Program and arguments; no shell.
-    timeout : float
-        Seconds for an answer; a process that does not answer in time is killed.
-
-    Examples
-    --------
-    >>> import sys
-    >>> program = LineProgram([sys.executable, "-c", "import json\nfor line in open(0): print(len(json.loads(line)), flush=True)"], 10.0)
-    >>> program.ask([1, 2, 3])
-    3
-    >>> program.close()
+    r"""Processes of one program that answers JSON lines with JSON lines; each answers one request
+    after another.
     """
 
     def __init__(self, command: Sequence[str], timeout: float) -> None:
@@ -85,13 +53,7 @@ class LineProgram:
         self._is_closed = False
 
     def ask(self, value: Any) -> Any:
-        """Send a value to an idle process, and return its answer.
-
-        Raises
-        ------
-        BackendError
-            There is no answer, it is no JSON, or an object with the key ``error``.
-        """
+        """Send a value to an idle process, and return its answer."""
         process = self._process()
         try:
             line = process.ask(json.dumps(value), self._timeout)

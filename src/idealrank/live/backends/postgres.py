@@ -20,23 +20,7 @@ _SHARED = ("kind", "url", "timeout")
 
 
 class PostgresSql:
-    """Query in SQL whose rows are ``(document, score)``, best first.
-
-    Parameters
-    ----------
-    connect : callable
-        Makes a connection of psycopg; one for each thread.
-    statement : str or psycopg.sql.Composable
-        Query with the parameters ``%(text)s``, ``%(vector)s`` (text that pgvector reads) and ``%(limit)s``.
-    by_vector : bool
-        The query needs a vector.
-    name : str
-        Name for messages and results.
-
-    Notes
-    -----
-    Larger scores are better: a query over distances selects the distance times -1.
-    """
+    """Query in SQL whose rows are ``(document, score)``, best first."""
 
     def __init__(self, connect: Callable[[], Any], *, statement: Any, name: str = "postgres-sql", by_vector: bool = False) -> None:
         self.name = name
@@ -72,19 +56,7 @@ class PostgresSql:
 
 
 def text_statement(table: str, *, id_column: str, column: str, language: str, operator: str, rank: str) -> Any:
-    """Return the query for full text: documents that match, by falling rank, equal ranks by id.
-
-    Parameters
-    ----------
-    table, id_column, column : str
-        Table, its column of ids, and its column of ``tsvector``; a table may have its schema before a dot.
-    language : str
-        Configuration of text search, such as ``english``.
-    operator : {'any', 'all', 'web'}
-        Documents with any word, with all words, or by the syntax of web search engines (``websearch_to_tsquery``).
-    rank : {'ts_rank', 'ts_rank_cd'}
-        Function of the score: by frequency of the words, or by their distance as well.
-    """
+    """Return the query for full text: documents that match, by falling rank, equal ranks by id."""
     sql = load_extra("psycopg.sql", "the backend postgres", "postgres", "psycopg")
     asked = {
         "all": "plainto_tsquery({language}, %(text)s)",
@@ -109,16 +81,8 @@ def vector_statement(table: str, *, id_column: str, column: str, distance: str, 
 
 
 def connecting(url: str, *, timeout: float, settings: Mapping[str, object]) -> Callable[[], Any]:
-    """Return a function that makes connections which can only read, with a limit for the time of each query.
-
-    Parameters
-    ----------
-    url : str
-        Address, such as ``postgresql://reader@127.0.0.1/shop``.
-    timeout : float
-        Seconds, for the connection and for each query.
-    settings : mapping
-        Settings of the session, such as ``hnsw.ef_search``.
+    """Return a function that makes connections which can only read, with a limit for the time of
+    each query.
     """
     psycopg = load_extra("psycopg", "the backend postgres", "postgres")
 

@@ -23,25 +23,7 @@ _TAKES: dict[str, Callable[[SearchQuery], Any]] = {
 
 
 class FunctionBackend:
-    """Function that is called with a query and the number of documents wanted.
-
-    Parameters
-    ----------
-    function : callable
-        Returns ids, pairs of id and score, or a mapping of ids to scores.
-    name : str
-        Name for messages and results.
-    takes : {"text", "vector", "query"}
-        First argument of the function: words, embedding, or the `SearchQuery`.
-    order : {"score", "distance"}
-        Meaning of the numbers it returns.
-
-    Examples
-    --------
-    >>> backend = FunctionBackend(lambda text, limit: [word for word in text.split()][:limit])
-    >>> backend.search(SearchQuery("q1", "a b"), 10)
-    [ScoredDocument(document='a', score=1.0), ScoredDocument(document='b', score=0.5)]
-    """
+    """Function that is called with a query and the number of documents wanted."""
 
     def __init__(self, function: Callable[..., Any], name: str = "function", *, takes: str = "text", order: str = "score") -> None:
         self.name = name
@@ -50,7 +32,9 @@ class FunctionBackend:
         self._order = order
 
     def search(self, query: SearchQuery, limit: int) -> list[ScoredDocument]:
-        """Call the function; its exceptions become errors of the backend, temporary for connections and timeouts."""
+        """Call the function; its exceptions become errors of the backend, temporary for connections
+        and timeouts.
+        """
         try:
             value = self._function(self._takes(query), limit)
         except BackendError:
@@ -76,17 +60,8 @@ def from_section(section: Section) -> FunctionBackend:
 
 
 def named_object(section: Section, key: str, what: str) -> Any:
-    """Return the object of the user's code that a text such as ``module:name`` or ``file.py:name`` names.
-
-    Raises
-    ------
-    OptionError
-        The text has another form, or the import fails.
-
-    Examples
-    --------
-    >>> named_object(Section({"function": "math:gcd"}, "search.yaml", "backend"), "function", "function")
-    <built-in function gcd>
+    """Return the object of the user's code that a text such as ``module:name`` or ``file.py:name``
+    names.
     """
     given = section.text(key, None)
     place, _, name = (given or "").rpartition(":")
@@ -104,15 +79,7 @@ def named_object(section: Section, key: str, what: str) -> Any:
 
 
 def is_own(file: str) -> bool:
-    """Return True for a file that belongs neither to an installed package nor to Python.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile(suffix=".py") as file:
-    ...     is_own(file.name), is_own(ast.__file__)
-    (True, False)
-    """
+    """Return True for a file that belongs neither to an installed package nor to Python."""
     return Path(file).is_file() and not _is_installed(Path(file).resolve())
 
 
@@ -123,7 +90,9 @@ def _is_installed(file: Path) -> bool:
 
 
 def _module(place: str) -> Any:
-    """Module by its dotted name, looked for in the current folder too, or a file, whose folder has modules that it may import."""
+    """Module by its dotted name, looked for in the current folder too, or a file, whose folder has
+    modules that it may import.
+    """
     if not place.endswith(".py"):
         known = set(sys.modules)
         _search_last(Path.cwd())
@@ -162,7 +131,9 @@ _SEARCHED: list[str] = []
 
 
 def _forget_modules() -> None:
-    """Forget the user's modules that earlier files brought, while they loaded or were called: they may have changed since."""
+    """Forget the user's modules that earlier files brought, while they loaded or were called: they
+    may have changed since.
+    """
     for name in set(sys.modules) - _KEPT:
         module = sys.modules[name]
         if _is_beside(module):
@@ -174,7 +145,9 @@ def _forget_modules() -> None:
 
 
 def _is_beside(module: Any) -> bool:
-    """True for a module of the user, written in Python, below the folder of a file; an environment there holds packages of others."""
+    """True for a module of the user, written in Python, below the folder of a file; an environment
+    there holds packages of others.
+    """
     name = getattr(module, "__file__", None)
     if not isinstance(name, str) or not name.endswith(".py"):
         return False
@@ -183,7 +156,9 @@ def _is_beside(module: Any) -> bool:
 
 
 def _search_last(folder: Path) -> None:
-    """Put a folder on the path for good, as a function may import when it is called; behind packages, so that it hides none."""
+    """Put a folder on the path for good, as a function may import when it is called; behind
+    packages, so that it hides none.
+    """
     name = str(folder)
     if name in _SEARCHED:
         _SEARCHED.remove(name)
@@ -195,7 +170,9 @@ def _search_last(folder: Path) -> None:
 
 
 class _SourceLoader(SourceFileLoader):
-    """Loads a file as it is now: compiled code is found by the time and the size of a file, which a change may leave as they are."""
+    """Loads a file as it is now: compiled code is found by the time and the size of a file, which a
+    change may leave as they are.
+    """
 
     def get_code(self, fullname: str) -> CodeType:
         return self.source_to_code(self.get_data(self.path), self.path)

@@ -19,30 +19,7 @@ _DISTANCES = ("euclid", "manhattan")
 
 
 class QdrantPoints:
-    """Nearest points of a collection.
-
-    Parameters
-    ----------
-    client : qdrant_client.QdrantClient
-        Client of a server, or of the embedded mode (``QdrantClient(path=...)`` or ``QdrantClient(":memory:")``), which compares the
-        query with every point.
-    collection : str
-        Name of the collection.
-    vector_name : str
-        Name of the vector, for points with several; empty for the only one.
-    id_path : str
-        Path in the payload of the id of the document; empty for the id of the point.
-    ef : int or None
-        ``hnsw_ef``: more finds more neighbours and takes longer.
-    exact : bool
-        Compare the query with every point.
-    name : str
-        Name for messages and results.
-
-    Notes
-    -----
-    The score is the one of Qdrant for cosine and dot product. For the distances Euclid and Manhattan it is the distance times -1.
-    """
+    """Nearest points of a collection."""
 
     def __init__(
         self,

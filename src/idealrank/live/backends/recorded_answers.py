@@ -15,23 +15,7 @@ from idealrank.live.backends.protocol import ScoredDocument, SearchQuery
 
 
 class RecordedAnswers:
-    """Answers by the id of the query.
-
-    Parameters
-    ----------
-    answers : mapping of str to (list of ScoredDocument or BackendError)
-        Documents of each query, best first, or the failure that was recorded.
-
-    Examples
-    --------
-    >>> backend = RecordedAnswers({"q1": [ScoredDocument("a", 2.0), ScoredDocument("b", 1.0)]})
-    >>> backend.search(SearchQuery("q1", "any words"), 1)
-    [ScoredDocument(document='a', score=2.0)]
-    >>> backend.search(SearchQuery("q2", "any words"), 1)
-    Traceback (most recent call last):
-    ...
-    idealrank.errors.BackendError: replay: found no answer to query 'q2', expected a recorded one
-    """
+    """Answers by the id of the query."""
 
     name = "replay"
 
@@ -52,30 +36,7 @@ class RecordedAnswers:
 
 
 def read_answers(path: str) -> dict[str, list[ScoredDocument] | BackendError]:
-    r"""Read answers from JSON lines, as the journal of a search has them.
-
-    Parameters
-    ----------
-    path : str
-        Lines ``{"query": ..., "documents": [...], "scores": [...]}`` or ``{"query": ..., "failure": ...}``; a query that appears again has
-        the last answer. Lines without a query are left out.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read.
-    FileFormatError
-        A line is not such a record.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "answers.jsonl")
-    ...     _ = path.write_text('{"query": "q1", "documents": ["a"], "scores": [1.5]}\n')
-    ...     read_answers(str(path))
-    {'q1': [ScoredDocument(document='a', score=1.5)]}
-    """
+    r"""Read answers from JSON lines, as the journal of a search has them."""
     try:
         lines = Path(path).read_text(encoding="utf-8", errors="surrogateescape").split("\n")
     except (OSError, ValueError) as error:  # a NUL in the path is a ValueError
@@ -111,18 +72,7 @@ def _answer(record: Mapping[str, Any], path: str, number: int) -> list[ScoredDoc
 
 
 class RecordedRun:
-    """Answers of a run, in the order of its file where scores are equal.
-
-    Parameters
-    ----------
-    run : Run
-        Held in memory.
-
-    Examples
-    --------
-    >>> RecordedRun(Run({"q1": {"a": 1.0, "b": 2.0}})).search(SearchQuery("q1", ""), 1)
-    [ScoredDocument(document='b', score=2.0)]
-    """
+    """Answers of a run, in the order of its file where scores are equal."""
 
     name = "replay"
 

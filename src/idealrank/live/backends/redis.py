@@ -23,26 +23,8 @@ _SHARED = ("kind", "url", "timeout")
 
 
 class RedisKnn:
-    """Nearest neighbours in a vector field of Redis: ``FT.SEARCH`` with ``KNN``, sorted ascending by distance.
-
-    Parameters
-    ----------
-    client : redis.Redis
-        Client, with replies of protocol 2 or 3.
-    index, field : str
-        Name of the index and of its vector field.
-    prefix : str
-        Start of the keys that is no part of the id, such as ``doc:``.
-    where : str
-        Filter of the search, such as ``@lang:{en}``.
-    ef : int or None
-        ``EF_RUNTIME`` of an HNSW index: more finds more neighbours and takes longer. The server's default is 10.
-    name : str
-        Name for messages and results.
-
-    Notes
-    -----
-    The score of a document is its distance times -1. The vector is sent as float32, the type of most indexes.
+    """Nearest neighbours in a vector field of Redis: ``FT.SEARCH`` with ``KNN``, sorted ascending
+    by distance.
     """
 
     def __init__(
@@ -70,27 +52,7 @@ class RedisKnn:
 
 
 class RedisText:
-    """Words in text fields of Redis: ``FT.SEARCH`` with the scores of the server.
-
-    Parameters
-    ----------
-    client : redis.Redis
-        Client, with replies of protocol 2 or 3.
-    index : str
-        Name of the index.
-    prefix : str
-        Start of the keys that is no part of the id.
-    scorer : str
-        Function of the server, such as ``BM25STD`` or ``TFIDF``; empty for the server's default.
-    operator : {'any', 'all'}
-        Find documents with any word of the query, or with all of them.
-    name : str
-        Name for messages and results.
-
-    Notes
-    -----
-    The words are parameters of the query. Written as ``in|a|date``, two stop words at the start stop the whole server (RediSearch 2.10.5).
-    """
+    """Words in text fields of Redis: ``FT.SEARCH`` with the scores of the server."""
 
     def __init__(
         self, client: Any, *, index: str, prefix: str = "", scorer: str = "", operator: str = "any", name: str = "redis-text"
@@ -121,22 +83,8 @@ class RedisText:
 
 
 class RedisVectorSet:
-    """Elements of a vector set of Redis 8: ``VSIM``, whose similarity ``(1 + cosine) / 2`` is the score.
-
-    Parameters
-    ----------
-    client : redis.Redis
-        Client, with replies of protocol 2 or 3.
-    key : str
-        Key of the vector set.
-    ef : int or None
-        Effort of the search; more finds more neighbours and takes longer.
-    exact : bool
-        Compare the query with every element (``TRUTH``). Vectors are still quantised if the set is, which is the default of ``VADD``.
-    where : str
-        Expression over the attributes of elements (``FILTER``).
-    name : str
-        Name for messages and results.
+    """Elements of a vector set of Redis 8: ``VSIM``, whose similarity ``(1 + cosine) / 2`` is the
+    score.
     """
 
     def __init__(
@@ -162,29 +110,7 @@ class RedisVectorSet:
 
 
 def search_rows(reply: Any, name: str, *, scored: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Return keys and fields of a reply of ``FT.SEARCH``, of protocol 2 (a list) or 3 (a map).
-
-    Parameters
-    ----------
-    reply : list or dict
-        As `execute_command` of the client returns it.
-    name : str
-        Name of the backend, for messages.
-    scored : bool
-        The search has ``WITHSCORES`` and ``NOCONTENT``; the score is given as the field ``score``.
-
-    Raises
-    ------
-    BackendError
-        The reply has another form, or the server says that it stopped early.
-
-    Examples
-    --------
-    >>> list(search_rows([1, b"doc:a", [b"__distance", b"0.25"]], "redis"))
-    [('doc:a', {'__distance': '0.25'})]
-    >>> list(search_rows({b"results": [{b"id": b"doc:a", b"extra_attributes": {b"__distance": b"0.25"}}]}, "redis"))
-    [('doc:a', {'__distance': '0.25'})]
-    """
+    """Return keys and fields of a reply of ``FT.SEARCH``, of protocol 2 (a list) or 3 (a map)."""
     plain = _plain(reply)
     if isinstance(plain, dict) and "results" in plain:
         warnings = plain.get("warning") or plain.get("warnings") or []
@@ -275,5 +201,7 @@ _MAKERS: dict[str, Callable[[Section], Backend]] = {"redis": _knn, "redis-text":
 
 
 def from_section(section: Section) -> Backend:
-    """Make the backend of a section with the kind ``redis``, ``redis-text`` or ``redis-vector-set``."""
+    """Make the backend of a section with the kind ``redis``, ``redis-text`` or
+    ``redis-vector-set``.
+    """
     return _MAKERS[section.given["kind"]](section)

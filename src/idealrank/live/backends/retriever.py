@@ -15,46 +15,16 @@ from idealrank.live.backends.vector_forms import vector_numbers
 
 
 class Passage(NamedTuple):
-    """Item of a retriever's answer.
+    """Item of a retriever's answer."""
 
-    Attributes
-    ----------
-    id : str or None
-        Id that the framework gives it.
-    metadata : mapping
-        Its fields, of which one may be the id of the document in the judgments.
-    score : float or None
-        Score, if the retriever has one.
-    """
-
-    id: str | None
+    id: str | None  # Id that the framework gives it
+    # Its fields, of which one may be the id of the document in the judgments
     metadata: dict[str, Any]
-    score: float | None = None
+    score: float | None = None  # Score, if the retriever has one
 
 
 class Retriever:
-    """Retriever of a framework.
-
-    Parameters
-    ----------
-    ask : callable
-        Takes a query and a limit, and returns passages, best first.
-    id_path : str
-        Path of the id in the metadata; empty for the id that the framework gives.
-    name : str
-        Name for messages and results.
-
-    Notes
-    -----
-    An application retrieves passages, and judgments are often about documents: of the passages with one id the first counts, and the
-    number of documents may be smaller than the limit. If a passage has no score, the score is the reciprocal of the rank.
-
-    Examples
-    --------
-    >>> passages = [Passage("p1", {"page": "a"}, 0.9), Passage("p2", {"page": "a"}, 0.8), Passage("p3", {"page": "b"}, 0.7)]
-    >>> Retriever(lambda query, limit: passages, id_path="page").search(SearchQuery("q1", "dates"), 10)
-    [ScoredDocument(document='a', score=0.9), ScoredDocument(document='b', score=0.7)]
-    """
+    """Retriever of a framework."""
 
     def __init__(self, ask: Callable[[SearchQuery, int], Iterable[Passage]], *, id_path: str = "", name: str = "retriever") -> None:
         self.name = name
@@ -62,7 +32,9 @@ class Retriever:
         self._id_path = id_path
 
     def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:
-        """Call the retriever; its exceptions become errors of the backend, temporary for connections and timeouts."""
+        """Call the retriever; its exceptions become errors of the backend, temporary for
+        connections and timeouts.
+        """
         try:
             passages = list(self._ask(query, limit))
         except BackendError:
@@ -83,7 +55,8 @@ class Retriever:
 def from_langchain(retriever: Any, *, id_path: str = "") -> Retriever:
     """Make a backend of a retriever of LangChain, which is asked by ``invoke``.
 
-    The number of documents is an option of the retriever (``search_kwargs={"k": 100}``), and its documents have no scores.
+    The number of documents is an option of the retriever (``search_kwargs={"k": 100}``), and its
+    documents have no scores.
     """
 
     def ask(query: SearchQuery, _limit: int) -> Iterable[Passage]:
@@ -95,7 +68,8 @@ def from_langchain(retriever: Any, *, id_path: str = "") -> Retriever:
 def from_llama_index(retriever: Any, *, id_path: str = "") -> Retriever:
     """Make a backend of a retriever of LlamaIndex, which is asked by ``retrieve``.
 
-    The number of nodes is an option of the retriever (``similarity_top_k``). The path ``ref_doc_id`` is the document of a node.
+    The number of nodes is an option of the retriever (``similarity_top_k``). The path
+    ``ref_doc_id`` is the document of a node.
     """
 
     def ask(query: SearchQuery, _limit: int) -> Iterable[Passage]:
@@ -106,7 +80,9 @@ def from_llama_index(retriever: Any, *, id_path: str = "") -> Retriever:
 
 
 def from_haystack(component: Any, *, id_path: str = "") -> Retriever:
-    """Make a backend of a component of Haystack whose ``run`` takes ``query`` or ``query_embedding`` and returns ``documents``."""
+    """Make a backend of a component of Haystack whose ``run`` takes ``query`` or
+    ``query_embedding`` and returns ``documents``.
+    """
     takes = inspect.signature(component.run).parameters
 
     def ask(query: SearchQuery, limit: int) -> Iterable[Passage]:
@@ -127,9 +103,8 @@ _FRAMEWORKS: dict[str, tuple[str, Callable[..., Retriever]]] = {
 
 
 def from_section(section: Section) -> Backend:
-    """Make the backend of a section with the kind ``retriever``: ``retriever``, ``framework``, ``id``.
-
-    The key ``retriever`` names an object of a module, or a function without arguments that makes it.
+    """Make the backend of a section with the kind ``retriever``: ``retriever``, ``framework``,
+    ``id``.
     """
     section.refuse_unknown("kind", "retriever", "framework", "id", "timeout")
     found = named_object(section, "retriever", "retriever")

@@ -16,17 +16,7 @@ _NAME = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 class Secrets:
-    """Values of environment variables that a configuration names, and what hides them.
-
-    Examples
-    --------
-    >>> os.environ["EXAMPLE_KEY"] = "s3cret/x"
-    >>> secrets, section = Secrets(), Section({"token": "Bearer ${EXAMPLE_KEY}"}, "search.yaml", "backend")
-    >>> secrets.fill(section.given, section)
-    {'token': 'Bearer s3cret/x'}
-    >>> secrets.hide("GET /?key=s3cret%2Fx: refused s3cret/x")
-    'GET /?key=${EXAMPLE_KEY}: refused ${EXAMPLE_KEY}'
-    """
+    """Values of environment variables that a configuration names, and what hides them."""
 
     def __init__(self) -> None:
         self._hidden: dict[str, re.Pattern[str]] = {}
@@ -35,13 +25,7 @@ class Secrets:
         return bool(self._hidden)
 
     def fill(self, value: Any, section: Section) -> Any:
-        """Replace ``${NAME}`` in every text of a value by the environment variable.
-
-        Raises
-        ------
-        OptionError
-            The variable is not set, or empty.
-        """
+        """Replace ``${NAME}`` in every text of a value by the environment variable."""
         return self._filled(value, section, "")
 
     def _filled(self, value: Any, section: Section, key: str) -> Any:
@@ -70,7 +54,9 @@ class Secrets:
 
 
 def _any_form(letter: str) -> str:
-    """Pattern of a letter as it is, and as addresses, JSON and Python escape it, in a text or in the repr of its bytes."""
+    """Pattern of a letter as it is, and as addresses, JSON and Python escape it, in a text or in
+    the repr of its bytes.
+    """
     data = letter.encode("utf-8", "surrogateescape")
     coded = "".join(f"%{byte:02X}" for byte in data)
     escaped = {json.dumps(letter)[1:-1], repr(letter)[1:-1], repr(data)[2:-1]}
@@ -79,7 +65,9 @@ def _any_form(letter: str) -> str:
 
 
 def _encoded(value: str) -> list[str]:
-    """Patterns of the value in base 64, at each of the three places at which it may begin in what is encoded."""
+    """Patterns of the value in base 64, at each of the three places at which it may begin in what
+    is encoded.
+    """
     data, found = value.encode("utf-8", "surrogateescape"), []
     for before in range(3):
         coded = b64encode(b"\0" * before + data).decode()
@@ -90,33 +78,7 @@ def _encoded(value: str) -> list[str]:
 
 
 class SecretsHidden:
-    """Backend whose errors do not show the secrets of its configuration.
-
-    Parameters
-    ----------
-    backend : Backend
-        Backend that asks the engine.
-    secrets : Secrets
-        What its messages must not show.
-
-    Examples
-    --------
-    >>> class Failing:
-    ...     name = "failing"
-    ...
-    ...     def search(self, query, limit):
-    ...         raise BackendError("refused the key s3cret", temporary=True)
-    ...
-    ...     def close(self):
-    ...         pass
-    >>> os.environ["EXAMPLE_KEY"] = "s3cret"
-    >>> secrets = Secrets()
-    >>> _ = secrets.fill("${EXAMPLE_KEY}", Section({}, "search.yaml", "backend"))
-    >>> SecretsHidden(Failing(), secrets).search(SearchQuery("q1", "a"), 10)
-    Traceback (most recent call last):
-    ...
-    idealrank.errors.BackendError: refused the key ${EXAMPLE_KEY}
-    """
+    """Backend whose errors do not show the secrets of its configuration."""
 
     def __init__(self, backend: Backend, secrets: Secrets) -> None:
         self.name = backend.name

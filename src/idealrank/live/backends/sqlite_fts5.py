@@ -13,28 +13,7 @@ from idealrank.live.backends.protocol import ScoredDocument, SearchQuery
 
 
 class FullTextIndex:
-    """Table of FTS5 in a file of SQLite.
-
-    Parameters
-    ----------
-    path : str
-        File of the database; opened for reading.
-    table : str
-        Virtual table of FTS5.
-    document : str
-        Column of the ids, or ``rowid``.
-    weights : mapping of str to float
-        Weight of each text column in BM25; 1 for a missing one.
-    operator : {"any", "all"}
-        Whether a document needs any word of the query, or all.
-    timeout : float
-        Seconds to wait for a lock of another process.
-
-    Examples
-    --------
-    >>> match_words('date "quoted" -x')
-    '"date" OR \"\"\"quoted\"\"\" OR "-x"'
-    """
+    """Table of FTS5 in a file of SQLite."""
 
     name = "sqlite-fts5"
 
@@ -56,7 +35,9 @@ class FullTextIndex:
         self._statement = self._prepared()
 
     def _prepared(self) -> str:
-        """Statement with the table's own columns; an error for a table or a column that is not there."""
+        """Statement with the table's own columns; an error for a table or a column that is not
+        there.
+        """
         try:
             found = self._connection().execute(f"SELECT * FROM {_named(self._table)} LIMIT 0").description  # noqa: S608  (quoted)
         except sqlite3.Error as error:
@@ -105,13 +86,7 @@ class FullTextIndex:
 
 
 def match_words(text: str, operator: str = "any") -> str:
-    """Quote each word of a text for MATCH, so that no word acts as an operator.
-
-    Examples
-    --------
-    >>> match_words("NOT title:x", "all")
-    '"NOT" AND "title:x"'
-    """
+    """Quote each word of a text for MATCH, so that no word acts as an operator."""
     words = [word for word in text.replace("\0", " ").split() if any(map(str.isalnum, word))]
     return (" OR " if operator == "any" else " AND ").join('"' + word.replace('"', '""') + '"' for word in words)
 
@@ -121,15 +96,7 @@ def _named(name: str) -> str:
 
 
 def from_section(section: Section) -> FullTextIndex:
-    """Make the backend of a section: ``path``, ``table``, ``id``, ``weights``, ``operator``.
-
-    Raises
-    ------
-    OptionError
-        The file has no such table or column.
-    BackendError
-        Another process holds the file locked.
-    """
+    """Make the backend of a section: ``path``, ``table``, ``id``, ``weights``, ``operator``."""
     section.refuse_unknown("kind", "path", "table", "id", "weights", "operator", "timeout")
     path = section.text("path", None)
     if path is None or not Path(path).is_file():

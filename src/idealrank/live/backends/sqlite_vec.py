@@ -19,21 +19,7 @@ DRIVERS = ("sqlite3", "pysqlite3", "apsw")
 
 
 class SqliteVec:
-    """Nearest rows of a ``vec0`` table.
-
-    Parameters
-    ----------
-    connect : callable
-        Makes a connection with sqlite-vec loaded, of `sqlite3`, `pysqlite3` or `apsw`; one for each thread.
-    table, column, id_column : str
-        Virtual table, its column of vectors, and its column of ids, such as ``rowid``.
-    name : str
-        Name for messages and results.
-
-    Notes
-    -----
-    The score is the distance times -1.
-    """
+    """Nearest rows of a ``vec0`` table."""
 
     def __init__(self, connect: Callable[[], Any], *, table: str, column: str, id_column: str = "rowid", name: str = "sqlite-vec") -> None:
         self.name = name
@@ -60,22 +46,7 @@ class SqliteVec:
 
 
 def open_database(path: str, driver: str = "", *, timeout: float = 10.0) -> Callable[[], Any]:
-    """Return a function that opens a database for reading and loads sqlite-vec.
-
-    Parameters
-    ----------
-    path : str
-        Database.
-    driver : {'', 'sqlite3', 'pysqlite3', 'apsw'}
-        Module to open it with; the first one that can load extensions, if empty.
-    timeout : float
-        Seconds to wait for a lock of another process.
-
-    Raises
-    ------
-    MissingExtraError
-        No installed module can load extensions.
-    """
+    """Return a function that opens a database for reading and loads sqlite-vec."""
     extension = load_extra("sqlite_vec", "the backend sqlite-vec", "sqlite-vec").loadable_path()
     chosen = driver or next((one for one in DRIVERS if _loads_extensions(one)), "")
     if not chosen:

@@ -39,55 +39,18 @@ _PROBLEMS = 5  # messages of failed queries in the record of a round
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FinishedRound:
-    """Round that has ended, and may wait to be stored.
+    """Round that has ended, and may wait to be stored."""
 
-    Attributes
-    ----------
-    number : int or None
-        Number in the store; None if the store could not be written when it started.
-    time : str
-        Start, UTC, ISO 8601.
-    seen : SeenRound
-        What the alarms see of it.
-    record : mapping
-        What the store keeps of it.
-    evaluation : Evaluation or None
-        Its evaluation.
-
-    Examples
-    --------
-    >>> FinishedRound(
-    ...     number=1, time="2026-01-01T00:00:00+00:00", seen=SeenRound(outcome="failed", failed=1.0), record={}
-    ... ).evaluation is None
-    True
-    """
-
+    # Number in the store; None if the store could not be written when it started
     number: int | None
-    time: str
-    seen: SeenRound
-    record: Mapping[str, Any]
-    evaluation: Evaluation | None = None
+    time: str  # Start, UTC, ISO 8601
+    seen: SeenRound  # What the alarms see of it
+    record: Mapping[str, Any]  # What the store keeps of it
+    evaluation: Evaluation | None = None  # Its evaluation
 
 
 class CanaryMonitor:
-    """Monitor of one search engine, for one process.
-
-    Parameters
-    ----------
-    config : MonitorConfig
-        Configuration.
-    command : str
-        Command line, for the store.
-    say : callable
-        Takes notes for the user.
-    backend : callable, optional
-        Makes the backend of a round; default from the configuration.
-
-    Raises
-    ------
-    InputError
-        A file cannot be read, or no query has judgments.
-    """
+    """Monitor of one search engine, for one process."""
 
     def __init__(
         self,
@@ -122,14 +85,8 @@ class CanaryMonitor:
         return found
 
     def check_backend(self, store: Store | None = None) -> None:
-        """Refuse a wrong section of the backend before the first round of a store; later, the engine is down, and rounds tell so.
-
-        Raises
-        ------
-        OptionError
-            The section does not fit.
-        MissingExtraError
-            The client of the engine is not installed.
+        """Refuse a wrong section of the backend before the first round of a store; later, the
+        engine is down, and rounds tell so.
         """
         if store is not None:
             self.plan(store)
@@ -150,7 +107,9 @@ class CanaryMonitor:
 
     @cached_property
     def epoch(self) -> str:
-        """Hash of all that values depend on, but for the engine; a change makes them another series."""
+        """Hash of all that values depend on, but for the engine; a change makes them another
+        series.
+        """
         people = "" if self._people is None else f"{self._people.fingerprint}"
         queries = hash_of(f"{query.id}\0{query.text}" for query in self.queries)
         baseline = self.config.baseline.entry or ""
@@ -180,13 +139,7 @@ class CanaryMonitor:
         self._wants_baseline = True
 
     def run_round(self, store: Store) -> list[StoredRound]:
-        """Run a round, store it and all that wait, and send messages; return the rounds stored.
-
-        Raises
-        ------
-        InputError
-            A round could not be stored; it waits for the next call.
-        """
+        """Run a round, store it and all that wait, and send messages; return the rounds stored."""
         rounds = store.monitoring(self.config.name)
         time = utc_now()
         try:
@@ -265,9 +218,8 @@ class CanaryMonitor:
         return [self.queries[place] for place in sorted(drawn)], size / len(self.queries)
 
     def _asked(self, queries: Sequence[SearchQuery]) -> tuple[list[SearchOutcome], list[str], JobTally]:
-        """Answer or failure of each query, and the counts of the job; a query that the job left out has failed.
-
-        A query that the job did not repeat any more keeps its attempts and their time: an engine that is too slow is slow in the record.
+        """Answer or failure of each query, and the counts of the job; a query that the job left out
+        has failed.
         """
         found: dict[str, SearchOutcome] = {}
         tally = JobTally()
@@ -332,13 +284,7 @@ class CanaryMonitor:
     # --- storing and telling -----------------------------------------------------------------------------------------------------
 
     def store_waiting(self, store: Store) -> list[StoredRound]:
-        """Store the rounds that wait, oldest first, each with what follows for the alarms.
-
-        Raises
-        ------
-        InputError
-            One could not be stored; it and those after it wait on.
-        """
+        """Store the rounds that wait, oldest first, each with what follows for the alarms."""
         stored = []
         plan = self.plan(store)
         while self.waiting:
@@ -359,9 +305,8 @@ class CanaryMonitor:
         return stored
 
     def deliver(self, store: Store) -> list[str]:
-        """Send the messages that wait, and return the problems; a message that a channel does not take waits on.
-
-        A store that cannot be written is a problem, too: what was sent and could not be marked is sent again, with the same key.
+        """Send the messages that wait, and return the problems; a message that a channel does not
+        take waits on.
         """
         problems: list[str] = []
         try:
@@ -408,7 +353,9 @@ def _problem(channel: Channel, send: Callable[[], None]) -> str:
 
 
 def _latency(outcomes: Sequence[SearchOutcome]) -> dict[str, float]:
-    """Percentiles of answered and timed-out queries; a refusal is quick, and would make a dead engine look fast."""
+    """Percentiles of answered and timed-out queries; a refusal is quick, and would make a dead
+    engine look fast.
+    """
     found = Latencies.of([one.elapsed for one in outcomes if one.timed_out or not one.failure])
     return {name: round(1000 * seconds, 3) for name in ("p50", "p95", "p99") if (seconds := getattr(found, name)) is not None}
 
@@ -428,15 +375,9 @@ def _check_measure(measure: Measure, config: MonitorConfig) -> None:
 
 
 def values_by_query(evaluation: Evaluation, place: int = 0) -> dict[str, float]:
-    """Values of a measure, by query, without those that do not count.
-
-    Examples
-    --------
-    >>> values_by_query(evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR"))
-    {'q': 1.0}
-    """
+    """Values of a measure, by query, without those that do not count."""
     rows = zip(evaluation.queries, evaluation.values[:, place].tolist(), evaluation.scored[:, place].tolist(), strict=True)
-    return {str(query): float(value) for query, value, counts in rows if counts and value == value}
+    return {str(query): float(value) for query, value, counts in rows if counts and value == value}  # noqa: PLR0124  (NaN)
 
 
 def _entry_values(store: Store, entry: str, measure: Measure) -> dict[str, float]:
@@ -448,45 +389,20 @@ def _entry_values(store: Store, entry: str, measure: Measure) -> dict[str, float
 
 
 def hash_of(texts: Any) -> str:
-    """Return the first digits of the SHA-256 of texts.
-
-    Examples
-    --------
-    >>> hash_of(["a", "b"])
-    '7e18f737311b2dc3'
-    """
+    """Return the first digits of the SHA-256 of texts."""
     import hashlib  # noqa: PLC0415
 
     return hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def utc_now() -> str:
-    """Return the time, UTC, ISO 8601, to the microsecond.
-
-    Examples
-    --------
-    >>> utc_now().endswith("+00:00")
-    True
-    """
+    """Return the time, UTC, ISO 8601, to the microsecond."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 @contextmanager
 def only_process(store: Store, name: str) -> Iterator[None]:
-    """Hold the lock of a monitor, which the system frees when the process ends in any way.
-
-    Raises
-    ------
-    InputError
-        Another process runs a round of this monitor.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with Store.open(tempfile.mkdtemp()) as store, only_process(store, "shop"):
-    ...     (store.folder / "monitor-shop.lock").exists()
-    True
-    """
+    """Hold the lock of a monitor, which the system frees when the process ends in any way."""
     path = store.folder / f"monitor-{name}.lock"
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)

@@ -35,29 +35,13 @@ _USUAL = ("sequential", "coverage", "errors")  # rules without a section `alarms
 
 @dataclass(frozen=True, kw_only=True)
 class JudgmentsSection:
-    """Judgments of the canary queries.
+    """Judgments of the canary queries."""
 
-    Attributes
-    ----------
-    path : str
-        File of judgments.
-    judged : date or None
-        Day of the judgments; None takes the time of the file.
-    people : str or None
-        File with the grades of people for some of the queries, where a model made the others.
-    labels_are : {"complete", "pooled", "positive-only"} or None
-        Kind of the labels; None finds it in the grades.
-
-    Examples
-    --------
-    >>> JudgmentsSection.of(Section({"qrels": {"path": "a.qrels", "judged": "2026-05-01"}}, "monitor.yaml", "")).judged
-    datetime.date(2026, 5, 1)
-    """
-
-    path: str
-    judged: date | None = None
+    path: str  # File of judgments
+    judged: date | None = None  # Day of the judgments; None takes the time of the file
+    # File with the grades of people for some of the queries, where a model made the others
     people: str | None = None
-    labels_are: LabelKind | None = None
+    labels_are: LabelKind | None = None  # Kind of the labels; None finds it in the grades
 
     @classmethod
     def of(cls, top: Section) -> "JudgmentsSection":
@@ -101,32 +85,15 @@ def _day(section: Section) -> date | None:
 
 @dataclass(frozen=True, kw_only=True)
 class BaselineSection:
-    """Where the baseline comes from.
+    """Where the baseline comes from."""
 
-    Attributes
-    ----------
-    rounds : int
-        First complete rounds to learn the baseline and its noise from.
-    entry : str or None
-        Evaluation of the store to take the values from; the noise is learned.
-    season : Season or None
-        Cycle of the values that the baseline learns: the declared one, or else the longest of a week and a day of which the rounds
-        cover two.
-    declared : str or None
-        Text of the key ``season``; ``none`` declares that values have no cycle.
-
-    Examples
-    --------
-    >>> BaselineSection().rounds
-    30
-    >>> found = BaselineSection.of(Section({"season": "1d"}, "monitor.yaml", "baseline"), every=900.0)
-    >>> found.rounds, found.season
-    (192, Season(seconds=86400.0, parts=24))
-    """
-
-    rounds: int = 30
+    rounds: int = 30  # First complete rounds to learn the baseline and its noise from
+    # Evaluation of the store to take the values from; the noise is learned
     entry: str | None = None
+    # Cycle of the values that the baseline learns: the declared one, or else the longest of a week
+    # and a day of which the rounds cover two
     season: Season | None = None
+    # Text of the key ``season``; ``none`` declares that values have no cycle
     declared: str | None = None
 
     @classmethod
@@ -158,31 +125,15 @@ def _covered_season(rounds: int, every: float) -> Season | None:
 
 @dataclass(frozen=True, kw_only=True)
 class MetricsSection:
-    """Where Prometheus finds the metrics.
+    """Where Prometheus finds the metrics."""
 
-    Attributes
-    ----------
-    port : int or None
-        Port of /metrics while the monitor runs.
-    host : str
-        Address to listen on.
-    file : str or None
-        File for the textfile collector of node_exporter, written after each round.
-    names : tuple of str
-        Further names of this host that requests may use, such as the name of a service.
-    otlp : str or None
-        Address of a collector of OpenTelemetry that takes metrics by OTLP over HTTP.
-
-    Examples
-    --------
-    >>> MetricsSection().port is None
-    True
-    """
-
-    port: int | None = None
-    host: str = "127.0.0.1"
+    port: int | None = None  # Port of /metrics while the monitor runs
+    host: str = "127.0.0.1"  # Address to listen on
+    # File for the textfile collector of node_exporter, written after each round
     file: str | None = None
+    # Further names of this host that requests may use, such as the name of a service
     names: tuple[str, ...] = ()
+    # Address of a collector of OpenTelemetry that takes metrics by OTLP over HTTP
     otlp: str | None = None
 
     @classmethod
@@ -206,68 +157,30 @@ class MetricsSection:
 
 @dataclass(frozen=True, kw_only=True)
 class MonitorConfig:
-    """Configuration of a monitor.
+    """Configuration of a monitor."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the monitor in the store and in all messages.
-    store : str
-        Folder of the store.
-    backend : Section
-        Section of the backend.
-    queries : QueriesSection
-        Files of queries.
-    qrels : JudgmentsSection
-        Judgments.
-    evaluation : MeasuresSection
-        Measures and convention; the first measure is watched.
-    rules : tuple of AlarmRule
-        Alarms.
-    channels : tuple of Channel
-        Where alarms go.
-    policy : SearchPolicy
-        Limits of the searches.
-    slices : str or None
-        File of slices by query.
-    every : float
-        Seconds between the starts of two rounds.
-    sample : int or None
-        Queries of each round after the baseline is known, drawn at random; None asks all.
-    most_failed : float
-        Share of failed queries up to which a round has a value.
-    baseline : BaselineSection
-        Baseline.
-    metrics : MetricsSection
-        Metrics.
-
-    Examples
-    --------
-    >>> given = {"name": "shop", "store": "s", "backend": {"kind": "replay"}, "queries": "q.tsv", "qrels": "q.txt", "every": "15m"}
-    >>> found = MonitorConfig.of(given)
-    >>> found.every, [rule.name for rule in found.rules]
-    (900.0, ['sequential', 'coverage', 'errors'])
-    """
-
-    name: str
-    store: str
-    backend: Section
-    queries: QueriesSection
-    qrels: JudgmentsSection
-    evaluation: MeasuresSection
-    rules: tuple[AlarmRule, ...]
-    channels: tuple[Channel, ...]
-    policy: SearchPolicy = ROUND_POLICY
-    slices: str | None = None
-    every: float = 3600.0
+    name: str  # Name of the monitor in the store and in all messages
+    store: str  # Folder of the store
+    backend: Section  # Section of the backend
+    queries: QueriesSection  # Files of queries
+    qrels: JudgmentsSection  # Judgments
+    evaluation: MeasuresSection  # Measures and convention; the first measure is watched
+    rules: tuple[AlarmRule, ...]  # Alarms
+    channels: tuple[Channel, ...]  # Where alarms go
+    policy: SearchPolicy = ROUND_POLICY  # Limits of the searches
+    slices: str | None = None  # File of slices by query
+    every: float = 3600.0  # Seconds between the starts of two rounds
+    # Queries of each round after the baseline is known, drawn at random; None asks all
     sample: int | None = None
-    most_failed: float = 0.1
-    baseline: BaselineSection = field(default_factory=BaselineSection)
-    metrics: MetricsSection = field(default_factory=MetricsSection)
+    most_failed: float = 0.1  # Share of failed queries up to which a round has a value
+    baseline: BaselineSection = field(default_factory=BaselineSection)  # Baseline
+    metrics: MetricsSection = field(default_factory=MetricsSection)  # Metrics
 
     @property
     def season_note(self) -> str:
-        """Caution that alarms assume no season; empty if the baseline has one, or ``season: none`` says that there is none."""
+        """Caution that alarms assume no season; empty if the baseline has one, or ``season: none``
+        says that there is none.
+        """
         names = [rule.name for rule in self.rules if rule.needs_baseline]
         if not names or self.baseline.season is not None or self.baseline.declared is not None:
             return ""
@@ -279,13 +192,7 @@ class MonitorConfig:
 
     @classmethod
     def of(cls, given: Any, path: str = "configuration") -> "MonitorConfig":
-        """Read a mapping, as YAML, TOML or JSON give it.
-
-        Raises
-        ------
-        OptionError
-            A key is unknown or missing, or a value has the wrong type; the message names the key and the expected value.
-        """
+        """Read a mapping, as YAML, TOML or JSON give it."""
         top = Section(given, path, "")
         top.refuse_unknown(*KEYS)
         name = _required(top, "name", "a name of the monitor, as in shop")
@@ -324,19 +231,15 @@ def _required(top: Section, key: str, expected: str) -> str:
 
 
 def _backend(top: Section, timeout: float) -> Section:
-    """Section of the backend, which ends an attempt at the time limit of a round unless it has a limit of its own."""
+    """Section of the backend, which ends an attempt at the time limit of a round unless it has a
+    limit of its own.
+    """
     section = top.section("backend")
     return Section({"timeout": timeout, **section.given}, section.path, section.name)
 
 
 def seconds_of(section: Section, key: str, default: float) -> float:
-    """Read a duration: a number of seconds, or a number with s, m, h or d.
-
-    Examples
-    --------
-    >>> seconds_of(Section({"every": "1.5h"}, "monitor.yaml", ""), "every", 60.0)
-    5400.0
-    """
+    """Read a duration: a number of seconds, or a number with s, m, h or d."""
     given = section.given.get(key, default)
     text = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", str(given)) if not isinstance(given, bool) else None
     seconds = 0.0 if text is None else float(text[1]) * _SECONDS[text[2] or "s"]
@@ -346,13 +249,7 @@ def seconds_of(section: Section, key: str, default: float) -> float:
 
 
 def rules_of(top: Section) -> tuple[AlarmRule, ...]:
-    """Read the list ``alarms``; without it, a sequential test, coverage and errors are watched.
-
-    Examples
-    --------
-    >>> rules_of(Section({"alarms": [{"kind": "threshold", "least": 0.6, "signals": [2, 4]}]}, "monitor.yaml", ""))[0].signals
-    (2, 4)
-    """
+    """Read the list ``alarms``; without it, a sequential test, coverage and errors are watched."""
     given = top.given.get("alarms")
     if given is None:
         return tuple(RULES[kind](name=kind) for kind in _USUAL)
@@ -434,13 +331,7 @@ def _check_rules(top: Section, rules: Sequence[AlarmRule], qrels: JudgmentsSecti
 
 
 def label_age(section: JudgmentsSection, file_time: float, now: datetime) -> float:
-    """Age of the judgments in days; negative if they are dated in the future.
-
-    Examples
-    --------
-    >>> label_age(JudgmentsSection(path="a", judged=date(2026, 1, 1)), 0.0, datetime(2026, 1, 11, tzinfo=UTC))
-    10.0
-    """
+    """Age of the judgments in days; negative if they are dated in the future."""
     judged = (
         datetime.fromtimestamp(file_time, UTC) if section.judged is None else datetime.combine(section.judged, datetime.min.time(), UTC)
     )

@@ -33,23 +33,8 @@ def watch_rounds(
 ) -> None:
     """Run rounds at a steady pace, by a clock that is never set back.
 
-    A round that takes longer than the pace is followed by the next at once; rounds that were missed are not made up for. A round that
-    could not be stored waits, and is stored before the next one.
-
-    Parameters
-    ----------
-    monitor : CanaryMonitor
-        What runs.
-    store : Store
-        Where rounds go.
-    tell : callable
-        Called with each stored round.
-    say : callable
-        Takes notes for the user.
-    rounds : float
-        Number of rounds to run.
-    clock, sleep : callable
-        Monotonic seconds, and waiting.
+    A round that takes longer than the pace is followed by the next at once; rounds that were missed
+    are not made up for. A round that could not be stored waits, and is stored before the next one.
     """
     done, due = 0, clock()
     while True:
@@ -79,15 +64,7 @@ def refresh_metrics(store: Store, metrics: MetricsSection, say: Callable[[str], 
 
 @contextmanager
 def metrics_server(folder: str, metrics: MetricsSection) -> Iterator[int | None]:
-    """Answer /metrics while the block runs, from the store; None without a port.
-
-    Raises
-    ------
-    InputError
-        The address cannot be listened on.
-    MissingExtraError
-        The package prometheus-client is not installed.
-    """
+    """Answer /metrics while the block runs, from the store; None without a port."""
     if metrics.port is None:
         yield None
         return

@@ -34,21 +34,6 @@ _TAKES: Mapping[str, Callable[[JudgmentPair], tuple[Any, Any]]] = {
 class FunctionJudge:
     """Function that is called with a query and a document.
 
-    Parameters
-    ----------
-    function : callable
-        Returns a grade; probabilities, by grade or in the order of the scale; or None for an abstention.
-    scale : Scale
-        Grades that are allowed.
-    name : str
-        Name of the assessor; default that of the function.
-    takes : {"texts", "ids", "pair"}
-        The two arguments: words of the query and of the document, their ids, or the `JudgmentPair` and its `DocumentText`.
-    version : str
-        Part of the key of the cache. So are the function's code, its files and the values that it uses.
-    place : str
-        Text that names the function in a configuration, as in ``judge.py:grade``.
-
     Examples
     --------
     >>> from idealrank.io.texts import DocumentText
@@ -70,7 +55,9 @@ class FunctionJudge:
         self.uncached = f"it uses {known.unknown}, which may change unnoticed" if known.unknown and not version else ""
 
     def ask(self, pair: JudgmentPair, repeat: int) -> JudgeAnswer:
-        """Call the function; its exceptions become errors of the judge, temporary for connections and timeouts."""
+        """Call the function; its exceptions become errors of the judge, temporary for connections
+        and timeouts.
+        """
         try:
             value = self._function(*self._takes(pair))
         except BackendError:
@@ -88,15 +75,8 @@ class FunctionJudge:
         """Do nothing: the function holds what it holds."""
 
     def changed(self) -> str:
-        """Name what changed since the judge was made, so that the next call asks everything again; empty for nothing.
-
-        Examples
-        --------
-        >>> seen = []
-        >>> judge = FunctionJudge(lambda query, document: len(seen), Scale.of("0,1"), "counter")
-        >>> seen.append(1)
-        >>> judge.changed()
-        "'seen'"
+        """Name what changed since the judge was made, so that the next call asks everything again;
+        empty for nothing.
         """
         if self.uncached:
             return ""
@@ -111,7 +91,9 @@ class FunctionJudge:
 
 
 def _values_of(function: Callable[..., Any]) -> dict[str, str]:
-    """Digests of global values and variables around a function, if they are of a kind that usually changes, by name."""
+    """Digests of global values and variables around a function, if they are of a kind that usually
+    changes, by name.
+    """
     try:
         found = inspect.getclosurevars(function)
     except (TypeError, ValueError):  # not written in Python, or a name has no value yet
@@ -136,30 +118,8 @@ def _place_of(error: BaseException) -> str:
 class CommandJudge:
     r"""Program that answers a JSON line on standard input with a JSON line on standard output.
 
-    It reads ``{"query", "document", "query_text", "title", "text", "link", "scale", "repeat"}``. It writes a grade, ``null``, or an
-    object with ``grade``, ``probabilities`` or ``error``.
-
-    Parameters
-    ----------
-    command : sequence of str
-        Program and arguments; no shell.
-    scale : Scale
-        Grades that are allowed.
-    name : str
-        Name of the assessor; default that of the program.
-    timeout : float
-        Seconds for an answer.
-    version : str
-        Part of the key of the cache. So are the contents of the files that `command` names.
-
-    Examples
-    --------
-    >>> import sys
-    >>> program = "import json\nfor line in open(0): print(json.dumps({'grade': len(json.loads(line)['title'])}), flush=True)"
-    >>> judge = CommandJudge([sys.executable, "-c", program], Scale.of("0,1,2"))
-    >>> judge.ask(JudgmentPair(query="q1", document="d1"), 1).grade
-    0.0
-    >>> judge.close()
+    It reads ``{"query", "document", "query_text", "title", "text", "link", "scale", "repeat"}``. It
+    writes a grade, ``null``, or an object with ``grade``, ``probabilities`` or ``error``.
     """
 
     kind = "command"
@@ -188,7 +148,9 @@ class CommandJudge:
 
 
 def _digests(command: Sequence[str]) -> dict[str, str]:
-    """SHA-256 of the files that a command names, by their place in it, so that a changed script is asked again."""
+    """SHA-256 of the files that a command names, by their place in it, so that a changed script is
+    asked again.
+    """
     found = {}
     for place, name in enumerate(command):
         if os.path.isfile(name):  # noqa: PTH113  (False for a text that is too long for a name)
@@ -203,22 +165,8 @@ def _digests(command: Sequence[str]) -> dict[str, str]:
 def judge_from(section: Section, scale: Scale, timeout: float, secrets: Secrets) -> Judge:
     """Make the judge of a section ``judge`` of a configuration.
 
-    ``${NAME}`` in a text of the section is the value of the environment variable; `secrets` hides it in messages.
-
-    Raises
-    ------
-    OptionError
-        The kind is unknown, a key does not fit, or an environment variable is missing.
-    InputError
-        A prompt cannot be read.
-    MissingExtraError
-        httpx is not installed.
-
-    Examples
-    --------
-    >>> section = Section({"kind": "function", "function": "operator:eq", "takes": "ids"}, "judge.yaml", "judge")
-    >>> judge_from(section, Scale.of("0,1"), 60, Secrets()).ask(JudgmentPair(query="a", document="a"), 1).grade
-    1.0
+    ``${NAME}`` in a text of the section is the value of the environment variable; `secrets` hides
+    it in messages.
     """
     if not section.has("kind"):
         raise section.error("kind", "nothing", f"one of {', '.join(KINDS)}")

@@ -28,37 +28,16 @@ _CANDIDATES = 20  # tokens whose probabilities are asked for
 
 @dataclass(frozen=True)
 class Prompt:
-    """Text with the fields ``{query}``, ``{title}``, ``{text}``, ``{link}``, ``{query_id}``, ``{document}``, ``{scale}``, ``{grades}``.
-
-    Attributes
-    ----------
-    text : str
-        The prompt.
-    path : str
-        Where it comes from.
-
-    Examples
-    --------
-    >>> from idealrank.io.texts import DocumentText
-    >>> pair = JudgmentPair(query="q1", document="d1", query_text="sort {text}", content=DocumentText("sorted", "Return a list"))
-    >>> Prompt('{query}: {title} {text} {"grade": 1}').filled(pair, Scale.of("0,1"))
-    'sort {text}: sorted Return a list {"grade": 1}'
+    """Text with the fields ``{query}``, ``{title}``, ``{text}``, ``{link}``, ``{query_id}``,
+    ``{document}``, ``{scale}``, ``{grades}``.
     """
 
-    text: str
-    path: str = "prompt"
+    text: str  # The prompt
+    path: str = "prompt"  # Where it comes from
 
     @classmethod
     def read(cls, path: str | None, *, is_for_pairs: bool = True) -> "Prompt":
-        """Read a file; the plain prompt of this package without one.
-
-        Raises
-        ------
-        InputError
-            The file cannot be read.
-        OptionError
-            The prompt shows the judge no query, or nothing of the document.
-        """
+        """Read a file; the plain prompt of this package without one."""
         if path is None:
             shipped = resources.files("idealrank.live.judges").joinpath("prompts", "plain.txt").read_text(encoding="utf-8")
             return cls(shipped, "plain")
@@ -90,45 +69,7 @@ class Prompt:
 
 
 class ChatJudge:
-    """Model that is asked over HTTP.
-
-    Parameters
-    ----------
-    url : str
-        Address of the interface, as in ``http://127.0.0.1:11434/v1``.
-    model : str
-        Name of the model.
-    prompt : Prompt
-        What it is asked.
-    scale : Scale
-        Grades that are allowed.
-    key : str
-        Sent as ``Authorization: Bearer``; empty for none.
-    headers : mapping of str to str
-        Further headers.
-    system : Prompt, optional
-        Message of the system.
-    params : mapping
-        Further keys of the request, such as ``temperature`` and ``max_tokens``.
-    probabilities : bool
-        Ask for the probabilities of tokens; the first token that is a grade counts.
-    pattern : re.Pattern, optional
-        Finds the grade in the answer.
-    name : str
-        Name of the assessor; default that of the model.
-    most_letters : int, optional
-        Letters of a document's text that are sent, at most.
-    timeout : float
-        Seconds for an answer.
-    client : httpx.Client, optional
-        Client to use.
-
-    Examples
-    --------
-    >>> judge = ChatJudge("http://127.0.0.1:1/v1", "tiny", Prompt("{query} {text}"), Scale.of("0,1"))
-    >>> judge.body(JudgmentPair(query="q1", document="d1", query_text="sort"), 1)["messages"]
-    [{'role': 'user', 'content': 'sort '}]
-    """
+    """Model that is asked over HTTP."""
 
     kind = "model"
 

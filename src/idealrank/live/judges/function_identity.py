@@ -43,39 +43,15 @@ _DEEPEST = 100  # values in values; Python's own limit, which depends on the cal
 
 @dataclass(frozen=True)
 class FunctionIdentity:
-    """Identity of a function.
+    """Identity of a function."""
 
-    Attributes
-    ----------
-    digest : str
-        Digest of its code, its files and the values that it uses.
-    unknown : str
-        First part without a digest, which may change unnoticed; empty if there is none.
-
-    Examples
-    --------
-    >>> FunctionIdentity.of(lambda query, document: 1) == FunctionIdentity.of(lambda query, document: 0)
-    False
-    >>> model = object()
-    >>> FunctionIdentity.of(lambda query, document, model=model: 1).unknown
-    'an object'
-    """
-
-    digest: str
+    digest: str  # Digest of its code, its files and the values that it uses
+    # First part without a digest, which may change unnoticed; empty if there is none
     unknown: str = ""
 
     @classmethod
     def of(cls, function: Callable[..., Any], place: str = "") -> "FunctionIdentity":
-        """Describe a function, a method, a `functools.partial`, or an object that can be called.
-
-        Parameters
-        ----------
-        function : callable
-            What is called.
-        place : str
-            Text that names it in a configuration, as in ``judge.py:grade``; empty for a function that is passed itself. A named function
-            is loaded from its files, so that nothing in them is unknown.
-        """
+        """Describe a function, a method, a `functools.partial`, or an object that can be called."""
         file, name = _named(place)
         parts = _Parts()
         described: list[Any] = [name]
@@ -86,16 +62,17 @@ class FunctionIdentity:
 
 
 def _named(place: str) -> tuple[Path | None, str]:
-    """The file and the name of ``file.py:name`` or of ``module:name``, which is loaded; no file for a module without a source."""
+    """The file and the name of ``file.py:name`` or of ``module:name``, which is loaded; no file for
+    a module without a source.
+    """
     module, _, name = place.rpartition(":")
     file = module if module.endswith(".py") else getattr(sys.modules.get(module), "__file__", None) or ""
     return (Path(file) if file.endswith(".py") else None), name
 
 
 def _digests(files: Sequence[Path]) -> dict[str, str]:
-    """Digests of files, and of modules that they import, and so on, by their place beside the first one.
-
-    Modules are the user's own, and those in the package of the first file, which may be an installed one.
+    """Digests of files, and of modules that they import, and so on, by their place beside the first
+    one.
     """
     found: dict[str, str] = {}
     package = _package(files[0]) if files else Path()
@@ -125,13 +102,17 @@ def _root(file: Path) -> Path:
 
 
 def _package(file: Path) -> Path:
-    """The folder of the whole package that a file belongs to, and the file itself if it belongs to none."""
+    """The folder of the whole package that a file belongs to, and the file itself if it belongs to
+    none.
+    """
     root = _root(file)
     return root / file.relative_to(root).parts[0]
 
 
 def _imported(file: Path, content: bytes, folders: Collection[Path]) -> Iterator[Path]:
-    """Files in some folders, else on the path, that the text of a file imports; the last part of a name may be a value of a module."""
+    """Files in some folders, else on the path, that the text of a file imports; the last part of a
+    name may be a value of a module.
+    """
     try:
         tree = ast.parse(content)
     except (SyntaxError, ValueError):
@@ -153,7 +134,9 @@ def _imported(file: Path, content: bytes, folders: Collection[Path]) -> Iterator
 
 
 def _statements(tree: ast.AST) -> Iterator[ast.AST]:
-    """All statements of a file, without their expressions, which are most of a tree and import nothing."""
+    """All statements of a file, without their expressions, which are most of a tree and import
+    nothing.
+    """
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -171,7 +154,9 @@ def _files_of(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
 
 
 class _Parts:
-    """Descriptions of values as nested lists of texts, the same in every process; and the parts that have none."""
+    """Descriptions of values as nested lists of texts, the same in every process; and the parts
+    that have none.
+    """
 
     def __init__(self) -> None:
         self.unknown: list[str] = []
@@ -247,7 +232,9 @@ class _Parts:
         return ["unknown", name]
 
     def _object(self, value: Any) -> list[Any]:
-        """Describe an object by its attributes. One of a package, such as a client, is unknown if a part of it is."""
+        """Describe an object by its attributes. One of a package, such as a client, is unknown if a
+        part of it is.
+        """
         if not _is_open(type(value)):
             wrapped = getattr(value, "__dict__", {}).get("__wrapped__")  # as of `functools.lru_cache`
             return [self.of(wrapped)] if callable(wrapped) else self._unknown(value)
@@ -288,7 +275,9 @@ class _Parts:
         return [sha256(code.co_code).hexdigest(), repr(names), [self.of(one) for one in code.co_consts]]
 
     def _class(self, kind: type) -> list[Any]:
-        """Describe a class of the user as it is in memory, too: its file may have changed, and its attributes are set at run time."""
+        """Describe a class of the user as it is in memory, too: its file may have changed, and its
+        attributes are set at run time.
+        """
         if not _is_of_user(kind):
             return [kind.__module__, kind.__qualname__]
         own, known = self.own(_file_of(kind)), len(self.unknown)
@@ -332,7 +321,9 @@ def _has(value: Any, slot: MemberDescriptorType) -> bool:
 
 
 def _is_open(kind: type) -> bool:
-    """True if attributes and slots of an object say all of it: it is as large as an object that has no others."""
+    """True if attributes and slots of an object say all of it: it is as large as an object that has
+    no others.
+    """
     if kind.__dictoffset__ == 0 and not any("__slots__" in vars(one) for one in kind.__mro__):
         return False
     names = [f"slot_{place}" for place in range(len(_slots(kind)))]
@@ -355,7 +346,9 @@ def _content(cell: Any) -> Any:
 
 
 def _values_read(function: FunctionType) -> dict[str, Any]:
-    """Global values that a function reads; and of the user's modules among them all that it may read, as they are in memory."""
+    """Global values that a function reads; and of the user's modules among them all that it may
+    read, as they are in memory.
+    """
     codes = list(_nested(function.__code__))
     reads = {one.argval for code in codes for one in dis.get_instructions(code) if one.opname in _READS}
     names = {name for code in codes for name in code.co_names}

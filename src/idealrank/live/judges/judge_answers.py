@@ -21,35 +21,19 @@ _FENCE = re.compile(r"^```[a-z]*\s*|\s*```$")
 
 @dataclass(frozen=True)
 class Scale:
-    """Grades that a judge may give, with their meaning.
+    """Grades that a judge may give, with their meaning."""
 
-    Attributes
-    ----------
-    words : mapping of float to str
-        Meaning of each grade, in rising order; empty where none is given.
-    outside : {"error", "clip"}
-        Treatment of other grades: the answer is unreadable, or counts as the nearest grade.
-    choose : {"mode", "mean"}
-        Grade of an answer with probabilities: the most probable, the lower of two; or the expected value, off the scale's grades.
-
-    Examples
-    --------
-    >>> Scale.of("0=no, 1=partly, 2=yes").words
-    {0.0: 'no', 1.0: 'partly', 2.0: 'yes'}
-    """
-
-    words: Mapping[float, str]
+    words: Mapping[float, str]  # Meaning of each grade, in rising order; empty where none is given
+    # Treatment of other grades: the answer is unreadable, or counts as the nearest grade
     outside: str = "error"
+    # Grade of an answer with probabilities: the most probable, the lower of two; or the expected
+    # value, off the scale's grades
     choose: str = "mode"
 
     @classmethod
     def of(cls, text: str) -> "Scale":
-        """Read grades with commas between, each with its meaning behind an equals sign where there is one.
-
-        Raises
-        ------
-        ValueError
-            A grade is no finite number, stands there twice, or is the only one.
+        """Read grades with commas between, each with its meaning behind an equals sign where there
+        is one.
         """
         parts = [part.partition("=") for part in text.split(",")]
         return cls.named([(float(grade), word.strip()) for grade, _, word in parts])
@@ -78,18 +62,7 @@ class Scale:
         return "\n".join(f"{grade_text(grade)}{f': {word}' if word else ''}" for grade, word in self.words.items())
 
     def fitted(self, grade: float) -> float:
-        """Return a grade of the scale.
-
-        Raises
-        ------
-        ValueError
-            The grade is not on the scale, and is not clipped.
-
-        Examples
-        --------
-        >>> Scale.of("0,1,2").fitted(2)
-        2.0
-        """
+        """Return a grade of the scale."""
         if grade in self.words:
             return float(grade)
         if self.outside == "clip" and math.isfinite(grade):
@@ -99,36 +72,16 @@ class Scale:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeAnswer:
-    """Answer of a judge.
+    """Answer of a judge."""
 
-    Attributes
-    ----------
-    grade : float or None
-        None for an abstention, and for an answer that cannot be read.
-    probabilities : mapping of float to float, optional
-        Probability of each grade.
-    unreadable : str
-        What is wrong with the answer; empty if it can be read.
-    text : str
-        The answer as the judge wrote it.
-    input_tokens, output_tokens : int or None
-        Tokens read and written.
-    model : str
-        Model that answered, as the service names it.
-
-    Examples
-    --------
-    >>> JudgeAnswer(grade=2.0).status, JudgeAnswer(grade=None).status, JudgeAnswer(grade=None, unreadable="no number").status
-    ('graded', 'abstained', 'unreadable')
-    """
-
-    grade: float | None
-    probabilities: Mapping[float, float] | None = None
-    unreadable: str = ""
-    text: str = ""
+    grade: float | None  # None for an abstention, and for an answer that cannot be read
+    probabilities: Mapping[float, float] | None = None  # Probability of each grade
+    unreadable: str = ""  # What is wrong with the answer; empty if it can be read
+    text: str = ""  # The answer as the judge wrote it
+    # input_tokens, output_tokens: Tokens read and written
     input_tokens: int | None = None
     output_tokens: int | None = None
-    model: str = ""
+    model: str = ""  # Model that answered, as the service names it
 
     @property
     def status(self) -> str:
@@ -141,34 +94,14 @@ class JudgeAnswer:
 class Judge(Protocol):
     """A function, program or model that grades documents.
 
-    `ask` may be called from several threads at once. It raises `BackendError`, temporary if another attempt may succeed.
-
-    Attributes
-    ----------
-    name : str
-        Name of the assessor in judgments.
-    kind : str
-        ``function``, ``command`` or ``model``.
-    identity : mapping
-        What answers depend on besides the pair, as plain values without secrets: the model, its prompt and parameters. It is part of the
-        key of the cache.
-
-    Examples
-    --------
-    >>> class Constant:
-    ...     name, kind, identity = "constant", "function", {"grade": 1}
-    ...
-    ...     def ask(self, pair, repeat):
-    ...         return JudgeAnswer(grade=1.0)
-    ...
-    ...     def close(self):
-    ...         pass
-    >>> Constant().ask(JudgmentPair(query="q1", document="d1"), 1).grade
-    1.0
+    `ask` may be called from several threads at once. It raises `BackendError`, temporary if another
+    attempt may succeed.
     """
 
-    name: str
-    kind: str
+    name: str  # Name of the assessor in judgments
+    kind: str  # ``function``, ``command`` or ``model``
+    # What answers depend on besides the pair, as plain values without secrets: the model, its
+    # prompt and parameters
     identity: Mapping[str, Any]
 
     def ask(self, pair: JudgmentPair, repeat: int) -> JudgeAnswer:
@@ -180,24 +113,8 @@ class Judge(Protocol):
 
 
 def answer_of(value: Any, scale: Scale, **beside: Any) -> JudgeAnswer:
-    """Return the answer that a value stands for: a grade, probabilities of grades, or None for an abstention.
-
-    Parameters
-    ----------
-    value : number, mapping, sequence or None
-        A grade; or probabilities, by grade, or in the order of the scale.
-    scale : Scale
-        Grades that are allowed.
-    **beside
-        Further fields of the answer.
-
-    Examples
-    --------
-    >>> scale = Scale.of("0,1,2")
-    >>> answer_of(2, scale).grade, answer_of({0: 0.1, 1: 0.6, 2: 0.3}, scale).grade, answer_of(None, scale).status
-    (2.0, 1.0, 'abstained')
-    >>> answer_of("good", scale).unreadable
-    "found 'good', expected a grade, probabilities or nothing"
+    """Return the answer that a value stands for: a grade, probabilities of grades, or None for an
+    abstention.
     """
     if value is None:
         return JudgeAnswer(grade=None, **beside)
@@ -241,27 +158,7 @@ def _chosen(chances: Mapping[float, float], scale: Scale) -> float:
 
 
 def answer_of_text(text: str, scale: Scale, pattern: "re.Pattern[str] | None" = None, **beside: Any) -> JudgeAnswer:
-    r"""Return the answer that a model's text stands for.
-
-    Parameters
-    ----------
-    text : str
-        A number; or JSON with the key ``grade`` (``null`` for an abstention), alone, in a code fence or inside other text.
-    scale : Scale
-        Grades that are allowed.
-    pattern : re.Pattern, optional
-        Finds the grade in its first group; the last match counts.
-    **beside
-        Further fields of the answer.
-
-    Examples
-    --------
-    >>> scale = Scale.of("0,1,2,3")
-    >>> [answer_of_text(text, scale).grade for text in ("2", '{"why": "exact", "grade": 3}', "I would say 2.")]
-    [2.0, 3.0, None]
-    >>> answer_of_text("Step 1 ... Grade: 2", scale, re.compile(r"Grade: (\d)")).grade
-    2.0
-    """
+    r"""Return the answer that a model's text stands for."""
     plain = _FENCE.sub("", text.strip())
     if pattern is not None:
         found = [match[1] for match in pattern.finditer(text)]
@@ -286,17 +183,8 @@ def answer_of_text(text: str, scale: Scale, pattern: "re.Pattern[str] | None" = 
 
 
 def value_of_line(value: Any, name: str) -> Any:
-    """Return the grade or the probabilities in the answer of a program: the value itself, or that of ``grade`` or ``probabilities``.
-
-    Raises
-    ------
-    BackendError
-        The answer has another form.
-
-    Examples
-    --------
-    >>> value_of_line({"grade": 2}, "command"), value_of_line(None, "command")
-    (2, None)
+    """Return the grade or the probabilities in the answer of a program: the value itself, or that
+    of ``grade`` or ``probabilities``.
     """
     if not isinstance(value, dict):
         return value

@@ -13,43 +13,17 @@ from idealrank.live.line_journal import LineJournal
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JudgeRecord:
-    """Outcome of one request.
+    """Outcome of one request."""
 
-    Attributes
-    ----------
-    key : str
-        Key of the request.
-    answer : JudgeAnswer or None
-        None for a failure.
-    seconds : float
-        Latency of the last attempt.
-    attempts : int
-        Attempts in all.
-    failure : str
-        Message of the last error; empty if the judge answered.
-    temporary : bool
-        True if the failure may pass.
-    time : str
-        When, in ISO 8601 and UTC.
-    is_open : bool
-        True if the request counts as not asked: the service did not take it, or answered nothing before the run stopped.
-
-    Examples
-    --------
-    >>> record = JudgeRecord(
-    ...     key="ab", answer=JudgeAnswer(grade=1.0, probabilities={0.0: 0.25, 1.0: 0.75}, model="tiny-1"), seconds=0.5, attempts=1
-    ... )
-    >>> JudgeRecord.of(record.to_dict()) == record
-    True
-    """
-
-    key: str
-    answer: JudgeAnswer | None
-    seconds: float
-    attempts: int
-    failure: str = ""
-    temporary: bool = False
-    time: str = ""
+    key: str  # Key of the request
+    answer: JudgeAnswer | None  # None for a failure
+    seconds: float  # Latency of the last attempt
+    attempts: int  # Attempts in all
+    failure: str = ""  # Message of the last error; empty if the judge answered
+    temporary: bool = False  # True if the failure may pass
+    time: str = ""  # When, in ISO 8601 and UTC
+    # True if the request counts as not asked: the service did not take it, or answered nothing
+    # before the run stopped
     is_open: bool = False
 
     def to_dict(self) -> dict[str, Any]:
@@ -93,13 +67,8 @@ class JudgeRecord:
         )
 
     def hiding(self, hide: Callable[[str], str]) -> "JudgeRecord":
-        """Return the record with texts of the service in which secrets are hidden: it may send back what it was sent.
-
-        Examples
-        --------
-        >>> record = JudgeRecord(key="ab", answer=None, seconds=0.5, attempts=1, failure="refused the key s3cret")
-        >>> record.hiding(lambda text: text.replace("s3cret", "${KEY}")).failure
-        'refused the key ${KEY}'
+        """Return the record with texts of the service in which secrets are hidden: it may send back
+        what it was sent.
         """
         answer = self.answer
         if answer is not None:
@@ -113,34 +82,7 @@ def _count(value: Any) -> int | None:
 
 
 class JudgeCache:
-    """File of answers by their key; several configurations may share it, one process at a time.
-
-    Parameters
-    ----------
-    path : str or None
-        The file; made if it is missing. None keeps the answers in memory alone.
-    restart : bool
-        Drop all answers.
-    hide : callable, optional
-        Hides secrets in a text. An answer that shows one, as earlier versions kept it, is hidden here and in the file.
-
-    Raises
-    ------
-    OptionError
-        Another process is writing the file.
-    InputError
-        The file cannot be read or written, or is no cache.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = f"{tempfile.mkdtemp()}/cache.jsonl"
-    >>> with JudgeCache(path) as cache:
-    ...     cache.add(JudgeRecord(key="ab", answer=JudgeAnswer(grade=2.0), seconds=0.5, attempts=1))
-    >>> with JudgeCache(path) as cache:
-    ...     cache.records["ab"].answer.grade
-    2.0
-    """
+    """File of answers by their key; several configurations may share it, one process at a time."""
 
     def __init__(self, path: str | None, *, restart: bool = False, hide: Callable[[str], str] = str) -> None:
         self.records: dict[str, JudgeRecord] = {}
@@ -183,14 +125,7 @@ class JudgeCache:
 
 
 def key_of(identity: Mapping[str, Any], scale: Scale, pair: JudgmentPair, repeat: int) -> str:
-    """Return the key of a request: a hash of all that its answer depends on.
-
-    Examples
-    --------
-    >>> scale, pair = Scale.of("0,1"), JudgmentPair(query="q1", document="d1", query_text="sort")
-    >>> key_of({"model": "a"}, scale, pair, 1) == key_of({"model": "b"}, scale, pair, 1)
-    False
-    """
+    """Return the key of a request: a hash of all that its answer depends on."""
     content = pair.content
     grades = [list(scale.words.items()), scale.outside, scale.choose]
     texts = [pair.query, pair.document, pair.query_text, content.title, content.text, content.link]

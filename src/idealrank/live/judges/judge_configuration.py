@@ -23,19 +23,9 @@ _MOST_REPEATS = 100
 
 @dataclass(frozen=True)
 class Price:
-    """Price of a million tokens, in any currency.
+    """Price of a million tokens, in any currency."""
 
-    Attributes
-    ----------
-    input, output : float
-        Price of a million tokens read, and written.
-
-    Examples
-    --------
-    >>> round(Price(0.15, 0.6).of(2_000_000, 500_000), 2)
-    0.6
-    """
-
+    # input, output: Price of a million tokens read, and written
     input: float = 0.0
     output: float = 0.0
 
@@ -46,66 +36,30 @@ class Price:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeConfig:
-    """Configuration of `idealrank judge run`.
+    """Configuration of `idealrank judge run`."""
 
-    Attributes
-    ----------
-    judge : Section
-        The judge.
-    pairs : str
-        List of pairs, as `read_pairs` reads it.
-    queries, documents : str or None
-        Files of texts.
-    scale : Scale
-        Grades.
-    repeats : int
-        Times that each pair is judged.
-    aggregate : {"median", "mean", "majority"}
-        Grade of a pair that is judged several times; of two in the middle, and of two with the most votes, the lower.
-    most_failed : float
-        Share of pairs without a readable answer up to which judgments are written.
-    price : Price or None
-        Price of tokens.
-    budget : float or None
-        Cost after which nothing more is asked.
-    qrels : str or None
-        Judgments of people, to compare with.
-    output, cache : str or None
-        Files that are written.
-    policy : SearchPolicy
-        Limits of the job.
-
-    Examples
-    --------
-    >>> found = JudgeConfig.of({"judge": {"kind": "function", "function": "judge.py:grade"}, "pairs": "next.csv", "scale": [0, 1]})
-    >>> found.scale.grades, found.policy.timeout
-    ((0.0, 1.0), 60.0)
-    """
-
-    judge: Section
-    pairs: str
+    judge: Section  # The judge
+    pairs: str  # List of pairs, as `read_pairs` reads it
+    # queries, documents: Files of texts
     queries: str | None
     documents: str | None
-    scale: Scale
-    repeats: int
+    scale: Scale  # Grades
+    repeats: int  # Times that each pair is judged
+    # Grade of a pair that is judged several times; of two in the middle, and of two with the most
+    # votes, the lower
     aggregate: Literal["median", "mean", "majority"]
-    most_failed: float
-    price: Price | None
-    budget: float | None
-    qrels: str | None
+    most_failed: float  # Share of pairs without a readable answer up to which judgments are written
+    price: Price | None  # Price of tokens
+    budget: float | None  # Cost after which nothing more is asked
+    qrels: str | None  # Judgments of people, to compare with
+    # output, cache: Files that are written
     output: str | None
     cache: str | None
-    policy: SearchPolicy
+    policy: SearchPolicy  # Limits of the job
 
     @classmethod
     def of(cls, given: Any, path: str = "configuration") -> "JudgeConfig":
-        """Read a mapping, as YAML, TOML or JSON give it.
-
-        Raises
-        ------
-        OptionError
-            A key is unknown or missing, or a value has the wrong type; the message names the key and the expected value.
-        """
+        """Read a mapping, as YAML, TOML or JSON give it."""
         top = Section(given, path, "")
         top.refuse_unknown(*KEYS)
         judge = top.section("judge", required=True)
@@ -146,7 +100,9 @@ def _price(section: Section) -> Price:
 
 
 def _scale(top: Section) -> Scale:
-    """Key ``scale``: a list of grades, grades with their meaning, or a section with ``grades``, ``outside`` and ``choose``."""
+    """Key ``scale``: a list of grades, grades with their meaning, or a section with ``grades``,
+    ``outside`` and ``choose``.
+    """
     given, section, options = top.given.get("scale"), None, dict[str, str]()
     if isinstance(given, Mapping) and "grades" in given:
         section = top.section("scale")

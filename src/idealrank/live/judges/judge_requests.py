@@ -22,48 +22,18 @@ _OWN = {"function": "function", "command": "program"}
 
 @dataclass(frozen=True, eq=False)
 class JudgeRequest:
-    """Question to a judge about a pair.
+    """Question to a judge about a pair."""
 
-    Attributes
-    ----------
-    pair : JudgmentPair
-        The pair.
-    repeat : int
-        Number of the repetition, from 1.
-    key : str
-        Key in the cache.
-
-    Examples
-    --------
-    >>> JudgeRequest(JudgmentPair(query="q1", document="d1"), 1, "ab").repeat
-    1
-    """
-
-    pair: JudgmentPair
-    repeat: int
-    key: str
+    pair: JudgmentPair  # The pair
+    repeat: int  # Number of the repetition, from 1
+    key: str  # Key in the cache
 
 
 class JudgeAsking:
     """Requests that the cache lacks, in batches where there is a budget.
 
-    Requests that the judge did not take count as not asked, whether it comes back or not. If it answers nothing
-    before the job stops, all its failures count so.
-
-    Parameters
-    ----------
-    judge : Judge
-        The judge.
-    config : JudgeConfig
-        Its configuration: limits, price and budget.
-    cache : JudgeCache
-        Gets each outcome.
-    requests : sequence of JudgeRequest
-        All requests of the run.
-    tell : callable, optional
-        Called after each outcome.
-    hide : callable
-        Hides secrets in a text.
+    Requests that the judge did not take count as not asked, whether it comes back or not. If it
+    answers nothing before the job stops, all its failures count so.
 
     Examples
     --------
@@ -170,14 +140,7 @@ class JudgeAsking:
 
 
 def is_open(record: JudgeRecord | None, *, retry_failed: bool) -> bool:
-    """Return True if a request is to be sent, given what the cache has of it.
-
-    Examples
-    --------
-    >>> failed = JudgeRecord(key="ab", answer=None, seconds=0.5, attempts=1, failure="too long")
-    >>> is_open(None, retry_failed=False), is_open(failed, retry_failed=False), is_open(failed, retry_failed=True)
-    (True, False, True)
-    """
+    """Return True if a request is to be sent, given what the cache has of it."""
     if record is None or record.is_open:
         return True
     return retry_failed and (record.answer is None or bool(record.answer.unreadable))

@@ -174,37 +174,17 @@ def _number(value: float) -> float | None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JudgeWork:
-    """All that a run of a judge needs, read and checked.
+    """All that a run of a judge needs, read and checked."""
 
-    Attributes
-    ----------
-    config : JudgeConfig
-        The configuration.
-    judge : Judge
-        The judge.
-    pairs : list of JudgmentPair
-        Pairs, each with its texts.
-    people : Qrels or None
-        Judgments of people.
-    output, cache : str
-        Files to write.
-    secrets : Secrets
-        What messages must not show.
-
-    Examples
-    --------
-    >>> JudgeWork.__name__
-    'JudgeWork'
-    """
-
-    config: JudgeConfig
-    judge: Judge
-    pairs: list[JudgmentPair]
-    people: Qrels | None
+    config: JudgeConfig  # The configuration
+    judge: Judge  # The judge
+    pairs: list[JudgmentPair]  # Pairs, each with its texts
+    people: Qrels | None  # Judgments of people
     people_source: str
+    # output, cache: Files to write
     output: str
     cache: str
-    secrets: Secrets
+    secrets: Secrets  # What messages must not show
 
     @classmethod
     def of(
@@ -217,12 +197,8 @@ class JudgeWork:
         option: str = "output",
         tell: "Note | None" = None,
     ) -> "JudgeWork":
-        """Read the files of a configuration, and make its judge; `tell` gets notes about the files, which are warnings without it.
-
-        Raises
-        ------
-        OptionError, InputError, MissingExtraError
-            A key does not fit, a file cannot be read, a text is missing, or an output would replace an input.
+        """Read the files of a configuration, and make its judge; `tell` gets notes about the files,
+        which are warnings without it.
         """
         chosen = output or config.output
         if chosen is None:
@@ -277,7 +253,9 @@ class JudgeWork:
         return None if getattr(self.judge, "uncached", "") else self.cache
 
     def remaining(self, *, retry_failed: bool = False) -> tuple[int, int, int]:
-        """Return the requests in all, those that the cache lacks, and a rough number of their input tokens: letters by four."""
+        """Return the requests in all, those that the cache lacks, and a rough number of their input
+        tokens: letters by four.
+        """
         requests = self.requests
         if self._kept is not None and Path(self._kept).exists():
             with JudgeCache(self._kept, hide=self.secrets.hide) as cache:
@@ -289,15 +267,7 @@ class JudgeWork:
         return len(requests), len(todo), letters // _LETTERS
 
     def run(self, *, restart: bool = False, retry_failed: bool = False, tell: Tell | None = None) -> JudgeRun:
-        """Ask what the cache lacks, and write judgments and label table.
-
-        Raises
-        ------
-        BackendError
-            The judge answers no more, too many pairs have no grade, or the budget is spent; the label table is written before.
-        InputError
-            A file cannot be written.
-        """
+        """Ask what the cache lacks, and write judgments and label table."""
         requests = self.requests
         stopped: BackendError | None = None
         try:
@@ -432,12 +402,16 @@ class JudgeWork:
 
 
 def _own_failures(records: Sequence[JudgeRecord | None]) -> int:
-    """Number of requests that the judge took and gave no grade for, which only --retry-failed asks again."""
+    """Number of requests that the judge took and gave no grade for, which only --retry-failed asks
+    again.
+    """
     return sum(one is not None and not one.is_open and is_open(one, retry_failed=True) for one in records)
 
 
 def _people_labels(people: Qrels | None, source: str, pairs: Sequence[JudgmentPair]) -> list[Label]:
-    """Rows of the people's grades of the same pairs: named as theirs, and never part of the judge's."""
+    """Rows of the people's grades of the same pairs: named as theirs, and never part of the
+    judge's.
+    """
     if people is None:
         return []
     origin = origin_of(source) if source else None
@@ -471,13 +445,7 @@ def _refuse_without_text(config: JudgeConfig, pairs: Sequence[JudgmentPair]) -> 
 
 
 def table_path(path: str) -> str:
-    """Return the file of the label table that belongs to judgments.
-
-    Examples
-    --------
-    >>> table_path("model.qrels")
-    'model.qrels.labels.csv'
-    """
+    """Return the file of the label table that belongs to judgments."""
     return f"{path}.labels.csv"
 
 
@@ -539,7 +507,9 @@ def judge(
 
 
 def _tell_changes(judge: Judge) -> None:
-    """Warn of a function whose values changed while it judged: its answers are kept for one with the values of before."""
+    """Warn of a function whose values changed while it judged: its answers are kept for one with
+    the values of before.
+    """
     if isinstance(judge, FunctionJudge) and (what := judge.changed()):
         said = f"{judge.name}: {what} changed while it judged, so the next call in this process asks everything again"
         warn(f"{said}; keep results by functools.cache, or name the function by its file, as in judge.py:grade")

@@ -44,43 +44,17 @@ CREATE TABLE IF NOT EXISTS answers (
 
 @dataclass(frozen=True, kw_only=True)
 class LabelPlan:
-    """Pairs to label, and how.
+    """Pairs to label, and how."""
 
-    Attributes
-    ----------
-    pairs : sequence of JudgmentPair
-        With their texts.
-    scale : Scale
-        Grades, with their words.
-    double : float
-        Share of the pairs that two people label.
-    gold : mapping of (str, str) to float
-        Known grades of some pairs, which every person labels.
-    model : mapping of (str, str) to float
-        Grades of a model, which are shown after a person has answered.
-    model_name : str
-        Name of the model.
-    seed : int
-        Seed of the order inside a query, and of the choice of pairs that two people label.
-
-    Raises
-    ------
-    OptionError
-        A gold grade is not on the scale, or a share is none.
-
-    Examples
-    --------
-    >>> plan = LabelPlan(pairs=[JudgmentPair(query="q1", document=f"d{place}") for place in range(100)], scale=Scale.of("0,1"), double=0.2)
-    >>> sum(plan.wanted(pair) == 2 for pair in plan.pairs)
-    20
-    """
-
-    pairs: Sequence[JudgmentPair]
-    scale: Scale
-    double: float = 0.0
+    pairs: Sequence[JudgmentPair]  # With their texts
+    scale: Scale  # Grades, with their words
+    double: float = 0.0  # Share of the pairs that two people label
+    # Known grades of some pairs, which every person labels
     gold: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    # Grades of a model, which are shown after a person has answered
     model: Mapping[tuple[str, str], float] = field(default_factory=dict)
-    model_name: str = "model"
+    model_name: str = "model"  # Name of the model
+    # Seed of the order inside a query, and of the choice of pairs that two people label
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -109,9 +83,8 @@ class LabelPlan:
 
     @property
     def ordered(self) -> list[JudgmentPair]:
-        """Pairs by priority, then query by query as they come; inside a query in a random order, which no run has.
-
-        A gold question that has no place among the others, since it has no priority or its query is not theirs, gets a random one.
+        """Pairs by priority, then query by query as they come; inside a query in a random order,
+        which no run has.
         """
         others = [pair for pair in self.pairs if pair.key not in self.gold]
         asked = {pair.query for pair in others}
@@ -135,111 +108,40 @@ class LabelPlan:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RaterAnswer:
-    """RaterAnswer of one person to one pair.
+    """RaterAnswer of one person to one pair."""
 
-    Attributes
-    ----------
-    pair : int
-        Number of the pair.
-    rater : str
-        Name of the person.
-    status : {"graded", "skipped"}
-        What was done.
-    grade : float or None
-        The grade.
-    note : str
-        Note of the person.
-    seconds : float or None
-        Time that the pair was looked at.
-    time : str
-        When, in ISO 8601 and UTC.
-    after_model : bool
-        The grade of the model had been shown before.
-
-    Examples
-    --------
-    >>> RaterAnswer(
-    ...     pair=1, rater="ann", status="graded", grade=2.0, note="", seconds=3.5, time="2026-05-01T10:00:00+00:00", after_model=False
-    ... ).grade
-    2.0
-    """
-
-    pair: int
-    rater: str
-    status: str
-    grade: float | None
-    note: str
-    seconds: float | None
-    time: str
-    after_model: bool
+    pair: int  # Number of the pair
+    rater: str  # Name of the person
+    status: str  # What was done
+    grade: float | None  # The grade
+    note: str  # Note of the person
+    seconds: float | None  # Time that the pair was looked at
+    time: str  # When, in ISO 8601 and UTC
+    after_model: bool  # The grade of the model had been shown before
 
 
 @dataclass(frozen=True, kw_only=True)
 class RaterProgress:
-    """Work of one person.
+    """Work of one person."""
 
-    Attributes
-    ----------
-    rater : str
-        Name.
-    graded, skipped, revised : int
-        Pairs graded and skipped, and grades that were changed.
-    seconds : float or None
-        Median time of a grade.
-    gold_right, gold : int
-        Gold questions answered right, and answered; the first grade counts, since a later one may follow a hint.
-    grades : mapping of float to int
-        Number of each grade.
-
-    Examples
-    --------
-    >>> RaterProgress(rater="ann", graded=10, skipped=1, revised=0, seconds=4.0, gold_right=2, gold=3, grades={0.0: 6, 1.0: 4}).graded
-    10
-    """
-
-    rater: str
+    rater: str  # Name
+    # graded, skipped, revised: Pairs graded and skipped, and grades that were changed
     graded: int
     skipped: int
     revised: int
-    seconds: float | None
+    seconds: float | None  # Median time of a grade
+    # gold_right, gold: Gold questions answered right, and answered; the first grade counts, since a
+    # later one may follow a hint
     gold_right: int
     gold: int
-    grades: Mapping[float, int]
+    grades: Mapping[float, int]  # Number of each grade
 
 
 class LabelStore:
     """Answers of people, in a file of SQLite that survives the end of the process at any point.
 
-    Every answer is on the disk before the next pair is shown. One process uses the file at a time; its threads share it.
-
-    Parameters
-    ----------
-    path : str
-        The file; made if it is missing.
-    plan : LabelPlan
-        Pairs to label. Answers to pairs that an earlier list had are kept.
-    output : str
-        Judgments that are written after every answer. If that fails, `unwritten` says why; the answer is kept.
-
-    Raises
-    ------
-    OptionError
-        Another process uses the file, or it has grades of another scale.
-    InputError
-        It cannot be opened, or is no file of labels.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = tempfile.mkdtemp()
-    >>> plan = LabelPlan(pairs=[JudgmentPair(query="q1", document="d1"), JudgmentPair(query="q1", document="d2")], scale=Scale.of("0,1"))
-    >>> store = LabelStore(f"{folder}/labels.sqlite3", plan, f"{folder}/labels.qrels")
-    >>> store.join("ann")
-    >>> number = store.next_pair("ann")
-    >>> store.answer(number, "ann", 1.0)
-    >>> store.close()
-    >>> Path(folder, "labels.qrels").read_text().split()[-4:-2]
-    ['q1', 'ann']
+    Every answer is on the disk before the next pair is shown. One process uses the file at a time;
+    its threads share it.
     """
 
     def __init__(self, path: str, plan: LabelPlan, output: str) -> None:
@@ -359,13 +261,7 @@ class LabelStore:
             self._each[answer.pair] = "".join(judgment_line(key[0], rater, key[1], grade) for rater, grade in given)
 
     def join(self, name: str) -> None:
-        """Let a person take part, anew or again.
-
-        Raises
-        ------
-        OptionError
-            The name is empty or too long, or has characters that cannot be seen.
-        """
+        """Let a person take part, anew or again."""
         if not name or len(name) > _LONGEST_NAME or not name.isprintable() or name != name.strip():
             raise OptionError(f"name: found {shown(repr(name))}, expected 1 to {_LONGEST_NAME} letters that can be seen")
         twin = next((one for one in self.raters if one != name and assessor_text(one) == assessor_text(name)), None)
@@ -397,9 +293,10 @@ class LabelStore:
         return self._answers.get(number, {}).get(rater)
 
     def next_pair(self, rater: str, now: float | None = None) -> int | None:
-        """Return the number of the next pair of a person, and keep it for them a while; None if nothing is left.
+        """Return the number of the next pair of a person, and keep it for them a while; None if
+        nothing is left.
 
-        A pair goes to as many people as it wants. One that a person looks at stays with them for 15 minutes.
+        A pair goes to as many people as it wants.
         """
         now = wall_time() if now is None else now
         with self._mutex:
@@ -427,35 +324,16 @@ class LabelStore:
             return not any(self._is_open(number, rater, with_leases=False) for number in self._numbers)
 
     def gold_grades(self) -> dict[tuple[int, str], float]:
-        """Return the first grade of each person for each gold question of the list, by number and name."""
+        """Return the first grade of each person for each gold question of the list, by number and
+        name.
+        """
         with self._mutex:
             return {place: grade for place, grade in self._first.items() if place[0] in self._numbers}
 
     def answer(
         self, number: int, rater: str, grade: float | None, *, note: str = "", seconds: float | None = None, nonce: str = ""
     ) -> None:
-        """Keep an answer, and write the judgments.
-
-        Parameters
-        ----------
-        number : int
-            Number of the pair.
-        rater : str
-            Name that has joined.
-        grade : float or None
-            None skips the pair.
-        note : str
-            Note of the person.
-        seconds : float, optional
-            Time that the pair was looked at.
-        nonce : str
-            Text that marks this answer: the same answer sent again is kept once.
-
-        Raises
-        ------
-        OptionError
-            There is no such pair, person or grade.
-        """
+        """Keep an answer, and write the judgments."""
         pair = self._numbers.get(number)
         if pair is None:
             raise OptionError(f"pair {number}: found no such pair, expected one of the list")
@@ -501,7 +379,9 @@ class LabelStore:
                 self._try_to_write()
 
     def _try_to_write(self) -> None:
-        """Write the files; the answer is kept whether or not that goes well, so a failure is a message for all people."""
+        """Write the files; the answer is kept whether or not that goes well, so a failure is a
+        message for all people.
+        """
         try:
             self.write_files()
         except (InputError, OSError) as error:
@@ -518,7 +398,9 @@ class LabelStore:
             return [number for number in self._numbers if (one := self.answer_of(number, rater)) is not None and one.status == "skipped"]
 
     def counts(self, rater: str = "") -> tuple[int, int]:
-        """Return the answers that are there and those that are wanted in all; with a name, the pairs this person graded, and may grade."""
+        """Return the answers that are there and those that are wanted in all; with a name, the
+        pairs this person graded, and may grade.
+        """
         with self._mutex:
             if rater:
                 done = sum(rater in self._answers.get(number, {}) for number in self._numbers)
@@ -528,7 +410,9 @@ class LabelStore:
             return sum(min(graded[number], n) for number, n in wanted.items()), sum(wanted.values())
 
     def table(self) -> tuple[list[int], list[str], "np.ndarray[Any, np.dtype[np.float64]]"]:
-        """Return numbers of pairs, names of people, and grades of shape (pairs, people); NaN where a person gave none."""
+        """Return numbers of pairs, names of people, and grades of shape (pairs, people); NaN where
+        a person gave none.
+        """
         with self._mutex:
             raters = [name for name in self.raters if any(name in answers for answers in self._answers.values())]
             numbers = [number for number, answers in self._answers.items() if any(one.grade is not None for one in answers.values())]
@@ -618,7 +502,9 @@ class LabelStore:
         )
 
     def _model_labels(self) -> list[Label]:
-        """Grades of the model for pairs that a person has graded; grades of other pairs would be known before the answer."""
+        """Grades of the model for pairs that a person has graded; grades of other pairs would be
+        known before the answer.
+        """
         graded = (number for number, answers in self._answers.items() if any(one.grade is not None for one in answers.values()))
         keys = {self._keys[number] for number in graded if number in self._numbers}
         name = assessor_text(self.plan.model_name)
@@ -645,11 +531,5 @@ def _now() -> str:
 
 
 def raters_path(path: str) -> str:
-    """Return the file with the grades of each person that belongs to judgments.
-
-    Examples
-    --------
-    >>> raters_path("labels.qrels")
-    'labels.qrels.raters'
-    """
+    """Return the file with the grades of each person that belongs to judgments."""
     return f"{path}.raters"

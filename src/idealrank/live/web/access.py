@@ -13,19 +13,7 @@ from idealrank.store.record import Entry, Kind
 
 
 class StoreFolder:
-    """Folder of the store that is served, which may be missing.
-
-    Parameters
-    ----------
-    path : str or Path, optional
-        None if no store was named.
-
-    Examples
-    --------
-    >>> with StoreFolder(None).opened() as store:
-    ...     print(store)
-    None
-    """
+    """Folder of the store that is served, which may be missing."""
 
     def __init__(self, path: "str | Path | None") -> None:
         self.path = None if path is None else Path(path)
@@ -35,11 +23,6 @@ class StoreFolder:
         """Open the store for one request; None where there is none yet.
 
         A store belongs to one thread, and requests are answered in many.
-
-        Raises
-        ------
-        HTTPException
-            503 for a store that is damaged, of another schema, or locked: the detail says so.
         """
         if self.path is None or not (self.path / NAME).exists():
             yield None
@@ -53,13 +36,7 @@ class StoreFolder:
 
     @contextmanager
     def required(self) -> Iterator[Store]:
-        """Open the store where an entry of it was asked for.
-
-        Raises
-        ------
-        HTTPException
-            404 without a store, 503 for one that cannot be read.
-        """
+        """Open the store where an entry of it was asked for."""
         with self.opened() as store:
             if store is None:
                 raise HTTPException(404, "found no store here, so there are no entries; expected one with evaluations")
@@ -67,22 +44,7 @@ class StoreFolder:
 
 
 def entry_of(store: Store, beginning: str, kind: Kind | None = None) -> Entry:
-    """Return the entry with an id or a prefix of it.
-
-    Raises
-    ------
-    HTTPException
-        404 if there is no such entry, 503 if the store cannot be read.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with Store.open(tempfile.mkdtemp()) as store:
-    ...     entry_of(store, "0123")
-    Traceback (most recent call last):
-        ...
-    starlette.exceptions.HTTPException: 404: id 0123: found none in ...
-    """
+    """Return the entry with an id or a prefix of it."""
     try:
         found = store.resolve(beginning, kind=kind)
     except OptionError as error:
@@ -93,11 +55,5 @@ def entry_of(store: Store, beginning: str, kind: Kind | None = None) -> Entry:
 
 
 def status_of(error: InputError) -> int:
-    """Return 404 if only what was asked for is not there, 503 if the store could not be read.
-
-    Examples
-    --------
-    >>> status_of(NotStoredError("id 0123: found none")), status_of(InputError("the record is damaged"))
-    (404, 503)
-    """
+    """Return 404 if only what was asked for is not there, 503 if the store could not be read."""
     return 404 if isinstance(error, NotStoredError) else 503

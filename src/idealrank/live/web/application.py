@@ -23,24 +23,7 @@ from idealrank.live.web.slice_pages import slices_page
 def application(
     folder: StoreFolder, guard: Guard, originals: Originals | None = None, slices: Mapping[str, Sequence[str]] | None = None
 ) -> ASGIApp:
-    """The page as an ASGI application.
-
-    Parameters
-    ----------
-    folder : StoreFolder
-        The store that is shown.
-    guard : Guard
-        Rules for requests.
-    originals : Originals, optional
-        Folders with judgments and runs.
-    slices : mapping of str to sequence of str, optional
-        Categories of each query.
-
-    Examples
-    --------
-    >>> application(StoreFolder(None), Guard())  # doctest: +ELLIPSIS
-    <idealrank.live.web.guard.Guarded object at ...>
-    """
+    """The page as an ASGI application."""
     site = Site(folder=folder, guard=guard, originals=originals or Originals(()), slices=slices or {})
     routes = [
         Route("/", overview, methods=["GET"]),

@@ -43,15 +43,7 @@ def canary_page(request: Request) -> Response:
 
 
 def alarms_open(store: Store) -> list[dict[str, Any]]:
-    """Return every monitor with the number of its open alarms and its last round.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with Store.open(tempfile.mkdtemp()) as store:
-    ...     alarms_open(store)
-    []
-    """
+    """Return every monitor with the number of its open alarms and its last round."""
     found = []
     for name in store.monitors():
         monitoring = store.monitoring(name)
@@ -102,16 +94,7 @@ def _number(record: Any, key: str) -> float | None:
 
 
 def drawing_of(name: str, rounds: Sequence[StoredRound], alarms: Sequence[StoredAlarm]) -> Drawing:
-    """Lay out the rounds of a monitor, with a mark where an alarm opened.
-
-    Examples
-    --------
-    >>> rounds = [
-    ...     StoredRound(monitor="m", number=1, time="2026-01-01T00:00:00Z", outcome="complete", evaluation=None, record={"value": 0.5})
-    ... ]
-    >>> drawing_of("m", rounds, []).panels[0].dots[0].address
-    ''
-    """
+    """Lay out the rounds of a monitor, with a mark where an alarm opened."""
     ids = {one.number: one.evaluation or f"round {one.number}" for one in rounds}
     points = tuple(
         Point(id=ids[one.number], when=one.time, run=name, value=math.nan if value is None else value)

@@ -34,48 +34,19 @@ _CHOICES = 200
 
 @dataclass(frozen=True, kw_only=True)
 class KnownRanking:
-    """Judgments and a run that can be evaluated under any convention, and the measures for which they can.
-
-    Attributes
-    ----------
-    qrels, run : Qrels, Run
-        The originals, or what is rebuilt of them.
-    measures : tuple of Measure
-        Measures whose stored values they give again.
-    lacking : str
-        Why other measures, or all, cannot be computed; empty with the originals.
-
-    Examples
-    --------
-    >>> KnownRanking(qrels=Qrels({"q": {"a": 1}}), run=Run({"q": ["a"]}), measures=()).lacking
-    ''
+    """Judgments and a run that can be evaluated under any convention, and the measures for which
+    they can.
     """
 
+    # qrels, run: The originals, or what is rebuilt of them
     qrels: Qrels
     run: Run
-    measures: tuple[Measure, ...]
-    lacking: str = ""
+    measures: tuple[Measure, ...]  # Measures whose stored values they give again
+    lacking: str = ""  # Why other measures, or all, cannot be computed; empty with the originals
 
 
 def rebuilt(evaluation: Evaluation, hits: JudgedHits | None) -> "KnownRanking | str":
-    """Rebuild a ranking from its judged documents; a sentence says why it is impossible.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        Stored values, which decide what can be rebuilt.
-    hits : JudgedHits, optional
-        Judged documents with their ranks.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> from idealrank.evaluation.judged_hits import judged_hits
-    >>> qrels, run = Qrels({"q": {"a": 2, "b": 1}}), Run({"q": ["x", "a"]})
-    >>> found = rebuilt(ir.evaluate(qrels, run, ["RR", "nDCG@10"]), judged_hits(qrels, run))
-    >>> list(map(str, found.measures)), found.lacking[:17]
-    (['RR'], 'The store keeps j')
-    """
+    """Rebuild a ranking from its judged documents; a sentence says why it is impossible."""
     cover = evaluation.coverage
     if hits is None:
         return "The store has no documents of this evaluation."
@@ -120,13 +91,7 @@ def _is_same(one: Evaluation, other: Evaluation, measure: Measure) -> bool:
 
 
 def ranking_of(site: Site, side: QuerySide) -> "KnownRanking | str":
-    """The ranking of an evaluation, from the originals or from what the store keeps.
-
-    Examples
-    --------
-    >>> ranking_of.__name__
-    'ranking_of'
-    """
+    """The ranking of an evaluation, from the originals or from what the store keeps."""
     original = site.originals.of(side.stored)
     if original is not None:
         return KnownRanking(qrels=original.qrels, run=original.run, measures=side.evaluation.measures)
@@ -158,7 +123,9 @@ def conventions_page(request: Request) -> Response:
 
 
 def _under(site: Site, side: QuerySide, ranking: KnownRanking, convention: Convention) -> "Evaluation | str":
-    """The evaluation under another convention, computed once; a sentence if the convention refuses the data."""
+    """The evaluation under another convention, computed once; a sentence if the convention refuses
+    the data.
+    """
 
     def made() -> "Evaluation | str":
         try:

@@ -104,7 +104,9 @@ def _not_two(found: int) -> HTTPException:
 
 
 def _address(ids: Sequence[str]) -> str:
-    """Where a query of these evaluations is looked into: the last is the run, the one before what it is held against."""
+    """Where a query of these evaluations is looked into: the last is the run, the one before what
+    it is held against.
+    """
     return f"/query?run={ids[-1]}&against={ids[-2]}&query=" if len(ids) == 2 else f"/query?run={ids[0]}&query="
 
 
@@ -114,23 +116,7 @@ def _every(ids: Sequence[str]) -> str:
 
 
 def subject_of(site: Site, store: Store, ids: Sequence[str], *, measures: str = "", different: bool = False) -> Subject:
-    """Everything about some results, as reports take it; computed once.
-
-    Raises
-    ------
-    OptionError, InputError, IncompatibleError
-        As `found_in`.
-
-    Examples
-    --------
-    >>> import tempfile, idealrank as ir
-    >>> from idealrank.live.web.access import StoreFolder
-    >>> from idealrank.live.web.guard import Guard
-    >>> with ir.Store.open(tempfile.mkdtemp()) as store:
-    ...     key = store.add(ir.evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, ["RR"]))
-    ...     subject_of(Site(folder=StoreFolder(None), guard=Guard()), store, [key]).names
-    ('run',)
-    """
+    """Everything about some results, as reports take it; computed once."""
 
     def made() -> Subject:
         found = found_in(store, ids, parse_measures(measures) if measures else (), judgments="different" if different else "same")

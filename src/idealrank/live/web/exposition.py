@@ -29,15 +29,7 @@ def metrics(request: Request) -> Response:
 
 
 def newest_gauges(site: Site, store: Store | None) -> Iterator[Gauge]:
-    """Yield all gauges of a store; without one only that there is none.
-
-    Examples
-    --------
-    >>> from idealrank.live.web.access import StoreFolder
-    >>> from idealrank.live.web.guard import Guard
-    >>> print(gauges_text(newest_gauges(Site(folder=StoreFolder(None), guard=Guard()), None)).decode().splitlines()[-1])
-    idealrank_store_present 0.0
-    """
+    """Yield all gauges of a store; without one only that there is none."""
     present = Gauge("idealrank_store_present", "1 if there is a store, else 0.")
     present.add(int(store is not None))
     yield present

@@ -42,22 +42,7 @@ Refusal: TypeAlias = tuple[int, str]
 
 @dataclass(frozen=True)
 class Guard:
-    """Rules for requests: the token, and the names of this host.
-
-    Parameters
-    ----------
-    host : str
-        Address that the server listens on.
-    token : str
-        What each request has to show; empty for none.
-    names : iterable of str
-        Further names of this host that requests may use.
-
-    Examples
-    --------
-    >>> Guard().names_itself("localhost:8765"), Guard().names_itself("evil.example")
-    (True, False)
-    """
+    """Rules for requests: the token, and the names of this host."""
 
     host: str = "127.0.0.1"
     token: str = field(default="", repr=False)
@@ -84,7 +69,9 @@ class Guard:
         return None
 
     def _is_own(self, headers: Headers, host: str) -> bool:
-        """Return whether the origin is that of the host; programs send none, and have no cookie that a page could misuse."""
+        """Return whether the origin is that of the host; programs send none, and have no cookie
+        that a page could misuse.
+        """
         origin = headers.get("origin")
         if origin is None:
             return headers.get("sec-fetch-site", "none") in {"none", "same-origin"}
@@ -107,27 +94,14 @@ class Guard:
         return hmac.compare_digest(kept.encode("utf-8", "replace"), self.session.encode())
 
     def fits(self, given: str) -> bool:
-        """Return whether this is the token, in a time that does not depend on how much of it is right."""
+        """Return whether this is the token, in a time that does not depend on how much of it is
+        right.
+        """
         return bool(self.token) and hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode())
 
 
 class Guarded:
-    """Application behind a guard.
-
-    Parameters
-    ----------
-    app : ASGI application
-        Answers what is let through.
-    guard : Guard
-        Decides.
-    refused : ASGI application
-        Writes the answer to what is not; it finds the refusal in ``scope["refusal"]``.
-
-    Examples
-    --------
-    >>> Guarded.__name__
-    'Guarded'
-    """
+    """Application behind a guard."""
 
     def __init__(self, app: ASGIApp, guard: Guard, refused: ASGIApp) -> None:
         self._app, self._guard, self._refused = app, guard, refused

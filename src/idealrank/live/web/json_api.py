@@ -39,36 +39,17 @@ _ID = "^[0-9a-f]{4,12}$"
 
 @dataclass(frozen=True, kw_only=True)
 class ApiParameter:
-    """Parameter of an operation.
+    """Parameter of an operation."""
 
-    Attributes
-    ----------
-    name, description : str
-        As the document has them.
-    schema : mapping
-        JSON schema: a string, perhaps with a pattern or choices, or an integer within bounds.
-    required : bool
-        Whether a request without it is refused.
-
-    Examples
-    --------
-    >>> ApiParameter(name="limit", description="", schema={"type": "integer", "minimum": 1}).value("3")
-    3
-    """
-
+    # name, description: As the document has them
     name: str
     description: str
+    # JSON schema: a string, perhaps with a pattern or choices, or an integer within bounds
     schema: Mapping[str, Any]
-    required: bool = False
+    required: bool = False  # Whether a request without it is refused
 
     def value(self, text: str) -> "str | int":
-        """Return the value of a text.
-
-        Raises
-        ------
-        HTTPException
-            400 if the schema does not allow it.
-        """
+        """Return the value of a text."""
         if self.schema["type"] == "integer":
             number = int(text) if re.fullmatch(r"-?[0-9]{1,12}", text, re.ASCII) else None
             if number is None or not self.schema["minimum"] <= number <= self.schema.get("maximum", number):
@@ -88,42 +69,20 @@ class ApiParameter:
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """Something that can be asked for.
+    """Something that can be asked for."""
 
-    Attributes
-    ----------
-    path : str
-        Address, with its parameters in braces.
-    name, summary : str
-        As the document has them.
-    answer : callable
-        Makes the result from the page, the store and the parameters.
-    parameters : tuple of ApiParameter
-        All of them, also of the path.
-    result : mapping
-        JSON schema of the result.
-
-    Examples
-    --------
-    >>> OPERATIONS[0].path
-    '/api/evaluations'
-    """
-
-    path: str
+    path: str  # Address, with its parameters in braces
+    # name, summary: As the document has them
     name: str
     summary: str
+    # Makes the result from the page, the store and the parameters
     answer: Callable[[Site, Store, Given], Any]
-    parameters: tuple[ApiParameter, ...] = ()
+    parameters: tuple[ApiParameter, ...] = ()  # All of them, also of the path
+    # JSON schema of the result
     result: Mapping[str, Any] = field(default_factory=lambda: {"type": "object"})
 
     def given(self, request: Request) -> dict[str, Any]:
-        """Read the parameters of a request.
-
-        Raises
-        ------
-        HTTPException
-            400 for one that is unknown, missing, given twice or not allowed.
-        """
+        """Read the parameters of a request."""
         known = {one.name: one for one in self.parameters}
         found: dict[str, Any] = {}
         for name, text in [*request.path_params.items(), *request.query_params.multi_items()]:
@@ -152,13 +111,7 @@ class Operation:
 
 
 def answer_json(result: Any) -> Response:
-    """Answer with JSON; a number that is not finite is null.
-
-    Examples
-    --------
-    >>> answer_json({"value": float("nan")}).body
-    b'{"value":null}'
-    """
+    """Answer with JSON; a number that is not finite is null."""
     text = json.dumps(_plain(result), separators=(",", ":"), allow_nan=False)
     return Response(text, media_type="application/json")
 

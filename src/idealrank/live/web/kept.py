@@ -11,15 +11,8 @@ _MOST_KEPT = 64
 
 
 class Kept:
-    """Results by what they are computed from, the latest used ones; each is computed once, however many ask for it at a time.
-
-    An entry of a store never changes, so what is computed from entries alone never has to be computed again.
-
-    Examples
-    --------
-    >>> kept = Kept()
-    >>> kept.get("a", lambda: 1), kept.get("a", lambda: 2)
-    (1, 1)
+    """Results by what they are computed from, the latest used ones; each is computed once, however
+    many ask for it at a time.
     """
 
     def __init__(self, most: int = _MOST_KEPT) -> None:

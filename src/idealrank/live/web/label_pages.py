@@ -37,33 +37,14 @@ _LISTED = 20  # pairs on which people disagree that the page lists
 
 @dataclass(frozen=True)
 class Labelling:
-    """Contents of the page.
+    """Contents of the page."""
 
-    Attributes
-    ----------
-    store : LabelStore
-        Pairs and answers.
-    guidelines : str
-        Text that explains the grades; empty for none.
-
-    Examples
-    --------
-    >>> Labelling.__name__
-    'Labelling'
-    """
-
-    store: LabelStore
-    guidelines: str = ""
+    store: LabelStore  # Pairs and answers
+    guidelines: str = ""  # Text that explains the grades; empty for none
 
 
 def label_application(labelling: Labelling, guard: Guard) -> ASGIApp:
-    """The labelling page as an ASGI application.
-
-    Examples
-    --------
-    >>> label_application.__name__
-    'label_application'
-    """
+    """The labelling page as an ASGI application."""
     site = Site(folder=StoreFolder(None), guard=guard, pages=_PAGES)
     pages = _LabelPages(site, labelling)
     routes: list[tuple[str, Callable[[Request], Any], str]] = [
@@ -170,13 +151,7 @@ def _context(pair: JudgmentPair, number: int | None) -> dict[str, Any]:
 
 
 def marked(text: str, words: "frozenset[str]") -> list[tuple[str, bool]]:
-    """Cut a text into pieces, each with whether it is one of the words.
-
-    Examples
-    --------
-    >>> marked("Sort a list", frozenset({"sort"}))
-    [('Sort', True), (' a list', False)]
-    """
+    """Cut a text into pieces, each with whether it is one of the words."""
     pieces: list[tuple[str, bool]] = []
     end = 0
     for found in _WORD.finditer(text):
@@ -187,13 +162,7 @@ def marked(text: str, words: "frozenset[str]") -> list[tuple[str, bool]]:
 
 
 def safe_link(address: str) -> str:
-    """Return an address of the web; empty for any other, such as one of a script.
-
-    Examples
-    --------
-    >>> safe_link("https://a.example/x"), safe_link("javascript:alert(1)")
-    ('https://a.example/x', '')
-    """
+    """Return an address of the web; empty for any other, such as one of a script."""
     try:
         split = urlsplit(address)
     except ValueError:
@@ -226,12 +195,8 @@ def _last(store: LabelStore, rater: str, number: int | None) -> dict[str, Any] |
 
 
 def progress_report(store: LabelStore) -> dict[str, Any]:
-    """Return the work of each person, their agreement, gold questions, and the pairs on which they disagree.
-
-    Examples
-    --------
-    >>> progress_report.__name__
-    'progress_report'
+    """Return the work of each person, their agreement, gold questions, and the pairs on which they
+    disagree.
     """
     numbers, raters, grades = store.table()
     shown = {name: one for name, one in zip(raters, _gold(store, raters), strict=True) if one}
@@ -251,7 +216,9 @@ def progress_report(store: LabelStore) -> dict[str, Any]:
 
 
 def _gold(store: LabelStore, raters: list[str]) -> list[str]:
-    """Gold questions that each person answered right at first; empty while pairs are left, since it would show which they are."""
+    """Gold questions that each person answered right at first; empty while pairs are left, since it
+    would show which they are.
+    """
     first = store.gold_grades()
     numbers = sorted({number for number, _ in first})
     if not numbers:

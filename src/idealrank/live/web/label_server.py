@@ -20,45 +20,7 @@ _LONGEST_GUIDELINES = 1 << 17
 
 @dataclass(frozen=True, kw_only=True)
 class LabelServing:
-    """Options of the labelling page.
-
-    Parameters
-    ----------
-    pairs, output, state : str
-        List of pairs, judgments to write, and file of answers.
-    queries, documents : str, optional
-        Files of texts.
-    scale : str
-        Grades with their words, as in ``0=no,1=yes``.
-    double : float
-        Share of the pairs that two people label.
-    gold, model : str, optional
-        Judgments of pairs with known grades, and of a model.
-    model_name : str
-        Name of the model.
-    guidelines : str, optional
-        File of a text that explains the grades.
-    seed : int
-        Seed of the order.
-    host : str
-        Address to listen on.
-    port : int
-        Port; 0 takes a free one.
-    token : str
-        What each request has to show; required unless the address is loopback.
-    names : sequence of str
-        Further names by which requests may call this host.
-
-    Raises
-    ------
-    OptionError
-        The address is not loopback and there is no token, or the scale is none.
-
-    Examples
-    --------
-    >>> LabelServing(pairs="pairs.csv", output="labels.qrels", state="labels.sqlite3", scale="0=no,1=yes").grades.text
-    '0, 1'
-    """
+    """Options of the labelling page."""
 
     pairs: str
     output: str
@@ -91,13 +53,7 @@ class LabelServing:
             raise OptionError(f"{said}, as in 0,1,2 or 0=no,1=yes") from None
 
     def plan(self, tell: Tell | None = None) -> LabelPlan:
-        """Read the files; `tell` gets notes about them, which are warnings without it.
-
-        Raises
-        ------
-        InputError, OptionError
-            A file cannot be read, or a gold grade is not on the scale.
-        """
+        """Read the files; `tell` gets notes about them, which are warnings without it."""
         pairs = read_pairs(self.pairs, self.queries, self.documents, tell=tell)
         gold = {} if self.gold is None else _grades(self.gold)
         known = {one.key for one in pairs}
@@ -112,13 +68,7 @@ class LabelServing:
         )
 
     def guidelines_text(self) -> str:
-        """Read the guidelines; empty without a file.
-
-        Raises
-        ------
-        InputError
-            The file cannot be read.
-        """
+        """Read the guidelines; empty without a file."""
         if self.guidelines is None:
             return ""
         try:
@@ -136,29 +86,7 @@ def _grades(path: str) -> Mapping[tuple[str, str], float]:
 
 
 def serve_labels(serving: LabelServing, started: Callable[[str], None], tell: Tell | None = None) -> None:
-    """Serve the labelling page until a signal ends the process.
-
-    Parameters
-    ----------
-    serving : LabelServing
-        Options.
-    started : callable
-        Called with the address once requests are answered.
-    tell : callable, optional
-        Gets notes about the files, which are warnings without it.
-
-    Raises
-    ------
-    MissingExtraError
-        Starlette, Jinja2 or uvicorn is not installed.
-    InputError, OptionError
-        A file or an address does not fit.
-
-    Examples
-    --------
-    >>> serve_labels.__name__
-    'serve_labels'
-    """
+    """Serve the labelling page until a signal ends the process."""
     load_web("`idealrank judge ui`")
     from idealrank.live.web.guard import Guard  # noqa: PLC0415  (Starlette)
     from idealrank.live.web.label_pages import Labelling, label_application  # noqa: PLC0415

@@ -33,18 +33,7 @@ _LINKS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
 
 
 def document(*, has_token: bool) -> dict[str, Any]:
-    """The document, in OpenAPI 3.1.
-
-    Parameters
-    ----------
-    has_token : bool
-        Whether requests have to show a token.
-
-    Examples
-    --------
-    >>> document(has_token=False)["paths"]["/api/history"]["get"]["operationId"]
-    'show_history'
-    """
+    """The document, in OpenAPI 3.1."""
     described = {operation.path: {"get": _operation(operation)} for operation in OPERATIONS}
     components: dict[str, Any] = {
         "schemas": {"Error": {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}}

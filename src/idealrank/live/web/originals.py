@@ -18,31 +18,14 @@ _MOST_FILES = 20_000  # names that are looked at in each folder
 
 @dataclass(frozen=True)
 class Original:
-    """Judgments and run of an evaluation, as they were.
-
-    Examples
-    --------
-    >>> Original(Qrels({"q": {"a": 1}}), Run({"q": ["a"]})).run.name
-    'run'
-    """
+    """Judgments and run of an evaluation, as they were."""
 
     qrels: Qrels
     run: Run
 
 
 class Originals:
-    """Folders that may hold the files of evaluations.
-
-    Parameters
-    ----------
-    folders : sequence of str
-        They are searched with everything below them; a file is used only if its SHA-256 is the stored one.
-
-    Examples
-    --------
-    >>> Originals([]).folders
-    ()
-    """
+    """Folders that may hold the files of evaluations."""
 
     def __init__(self, folders: Sequence[str]) -> None:
         self.folders = tuple(map(Path, folders))
@@ -50,7 +33,9 @@ class Originals:
         self._hashes = Kept(4096)
 
     def of(self, stored: Stored) -> Original | None:
-        """Return judgments and run of an evaluation; None if a file is not found as it was, or is not plain judgments."""
+        """Return judgments and run of an evaluation; None if a file is not found as it was, or is
+        not plain judgments.
+        """
         run_name, inputs = stored.fields.get("path") or "", stored.fields["inputs"]
         last = max((place for place, one in enumerate(inputs) if one["name"] == run_name), default=-1)
         judgments = [one for place, one in enumerate(inputs) if place != last]

@@ -68,7 +68,9 @@ def _verdicts(store: Store) -> list[dict[str, str]]:
 
 
 def _timeline(store: Store, asked: Mapping[str, str], shown: int) -> Timeline:
-    """The newest values that are asked for; a table says since when these are, so that older records are not even read."""
+    """The newest values that are asked for; a table says since when these are, so that older
+    records are not even read.
+    """
     conditions, parameters = "kind = 'evaluation'", []
     for name, condition in (("run", "name = ?"), ("tag", "id IN (SELECT id FROM tag WHERE tag = ?)")):
         if asked[name]:

@@ -38,13 +38,7 @@ _SORTS = {
 
 @dataclass(frozen=True)
 class QuerySide:
-    """An evaluation on a page of queries.
-
-    Examples
-    --------
-    >>> QuerySide.__name__
-    'QuerySide'
-    """
+    """An evaluation on a page of queries."""
 
     entry: Entry
     stored: Stored
@@ -65,13 +59,7 @@ class QuerySide:
 
 
 def sides_of(site: Site, store: Store, ids: Sequence[str]) -> list[QuerySide]:
-    """Evaluations of a page, read once.
-
-    Raises
-    ------
-    HTTPException
-        404 for an id that is none.
-    """
+    """Evaluations of a page, read once."""
     sides = []
     for one in ids:
         entry = entry_of(store, one, "evaluation")
@@ -90,13 +78,7 @@ def asked_sides(site: Site, store: Store, request: Request) -> list[QuerySide]:
 
 
 def measure_of(sides: Sequence[QuerySide], text: str) -> Measure:
-    """The measure that is asked for, or the first one that all have.
-
-    Raises
-    ------
-    OptionError
-        Not all have it.
-    """
+    """The measure that is asked for, or the first one that all have."""
     common = [one for one in sides[-1].evaluation.measures if all(one in side.evaluation.measures for side in sides)]
     asked = parse_measure(text) if text else None
     found = next((one for one in common if asked is None or str(one) == str(asked)), None)
@@ -145,7 +127,9 @@ def _number(text: str) -> int:
 
 
 def _values(sides: Sequence[QuerySide], measure: Measure) -> tuple[list[str], FloatArray]:
-    """Queries of the newer run, then further ones of the other; a column a side, NaN where a query does not count."""
+    """Queries of the newer run, then further ones of the other; a column a side, NaN where a query
+    does not count.
+    """
     queries = list(dict.fromkeys([*sides[-1].evaluation.queries, *sides[0].evaluation.queries]))
     places = {query: place for place, query in enumerate(queries)}
     values = np.full((len(queries), len(sides)), math.nan)

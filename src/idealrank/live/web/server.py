@@ -25,37 +25,7 @@ _GRACE = 3  # seconds that requests have to end
 
 @dataclass(frozen=True, kw_only=True)
 class Serving:
-    """Options of the page.
-
-    Parameters
-    ----------
-    store : str, optional
-        Folder of the store.
-    host : str
-        Address to listen on.
-    port : int
-        Port; 0 takes a free one.
-    token : str
-        What each request has to show; required unless the address is loopback.
-    names : sequence of str
-        Further names by which requests may call this host.
-    data : sequence of str
-        Folders with the judgments and runs that were evaluated.
-    slices : str, optional
-        File of the categories of queries; or ``traffic:`` and a file of traffic.
-
-    Raises
-    ------
-    OptionError
-        The address is not loopback and there is no token, or the token is no text.
-
-    Examples
-    --------
-    >>> Serving(host="0.0.0.0")
-    Traceback (most recent call last):
-        ...
-    idealrank.errors.OptionError: host 0.0.0.0: found an address that other machines reach and no token, expected ...
-    """
+    """Options of the page."""
 
     store: str | None = None
     host: str = "127.0.0.1"
@@ -74,17 +44,7 @@ class Serving:
 
 
 def check_token(host: str, token: str) -> None:
-    """Refuse an address that other machines reach without a token.
-
-    Raises
-    ------
-    OptionError
-        There is no token, or it is no text.
-
-    Examples
-    --------
-    >>> check_token("127.0.0.1", "")
-    """
+    """Refuse an address that other machines reach without a token."""
     try:
         token.encode()
     except UnicodeEncodeError:
@@ -97,26 +57,8 @@ def check_token(host: str, token: str) -> None:
 
 
 def serve(serving: Serving, started: Callable[[str], None]) -> None:
-    """Serve until a signal ends the process; the signal is raised again when all requests have ended.
-
-    Parameters
-    ----------
-    serving : Serving
-        Options.
-    started : callable
-        Called with the address once requests are answered.
-
-    Raises
-    ------
-    MissingExtraError
-        Starlette, Jinja2, uvicorn or prometheus-client is not installed.
-    OptionError
-        The port is in use or may not be used, or the address is not one of this machine.
-
-    Examples
-    --------
-    >>> serve.__name__
-    'serve'
+    """Serve until a signal ends the process; the signal is raised again when all requests have
+    ended.
     """
     load_web("`idealrank serve`")
     load_extra("prometheus_client", "`idealrank serve`", "web", "prometheus-client")
@@ -134,42 +76,14 @@ def serve(serving: Serving, started: Callable[[str], None]) -> None:
 
 
 def load_web(what: str) -> Any:
-    """Return uvicorn, with Starlette and Jinja2 installed beside it.
-
-    Raises
-    ------
-    MissingExtraError
-        One of them is not installed.
-
-    Examples
-    --------
-    >>> load_web("an example").__name__
-    'uvicorn'
-    """
+    """Return uvicorn, with Starlette and Jinja2 installed beside it."""
     for package in ("starlette", "jinja2"):
         load_extra(package, what, "web")
     return load_extra("uvicorn", what, "web")
 
 
 def run_server(app: "ASGIApp", listening: socket.socket, host: str, token: str, started: Callable[[str], None]) -> None:
-    """Answer requests until a signal ends the process.
-
-    Parameters
-    ----------
-    app : ASGI application
-        Answers them.
-    listening : socket
-        From `bound`.
-    host, token : str
-        Address, and what each request has to show.
-    started : callable
-        Called with the address once requests are answered.
-
-    Examples
-    --------
-    >>> run_server.__name__
-    'run_server'
-    """
+    """Answer requests until a signal ends the process."""
     uvicorn = load_web("a web page")
     config = uvicorn.Config(
         app, log_level="error", access_log=False, server_header=False, proxy_headers=False, lifespan="off", ws="none",
@@ -190,9 +104,8 @@ def run_server(app: "ASGIApp", listening: socket.socket, host: str, token: str, 
 
 
 class _WaitingConnections:
-    """Connections that have sent no whole request, the longest wait first: only some are kept open, and none for long.
-
-    Each takes one of the process's open files, so that without a bound some hundreds keep out all others.
+    """Connections that have sent no whole request, the longest wait first: only some are kept open,
+    and none for long.
     """
 
     def __init__(self) -> None:
@@ -264,19 +177,7 @@ async def _prepare(app: "ASGIApp", host: str, token: str) -> None:
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """Return a socket that listens, so that a port in use is found before anything is loaded.
-
-    Raises
-    ------
-    OptionError
-        The port is in use or may not be used, or the address is not one of this machine.
-
-    Examples
-    --------
-    >>> with bound("127.0.0.1", 0) as listening:
-    ...     listening.getsockname()[0]
-    '127.0.0.1'
-    """
+    """Return a socket that listens, so that a port in use is found before anything is loaded."""
     try:
         kind, _, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except (socket.gaierror, UnicodeError, OverflowError) as error:

@@ -42,37 +42,18 @@ _TITLES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Site:
-    """One running page.
+    """One running page."""
 
-    Attributes
-    ----------
-    folder : StoreFolder
-        Store that is shown.
-    guard : Guard
-        Rules for requests.
-    originals : Originals
-        Folders with the files of evaluations.
-    slices : mapping of str to sequence of str
-        Categories of each query; empty without a file of slices.
-    results : Kept
-        Comparisons and evaluations, by their ids.
-    intervals : Kept
-        Interval of the mean, by id of the evaluation and measure.
-    pages : sequence of (str, str)
-        Address and name of the pages that the top of each page lists.
-
-    Examples
-    --------
-    >>> Site(folder=StoreFolder(None), guard=Guard()).asset("page.js")[1]
-    'text/javascript; charset=utf-8'
-    """
-
-    folder: StoreFolder
-    guard: Guard
+    folder: StoreFolder  # Store that is shown
+    guard: Guard  # Rules for requests
+    # Folders with the files of evaluations
     originals: Originals = field(default_factory=lambda: Originals(()))
+    # Categories of each query; empty without a file of slices
     slices: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    results: Kept = field(default_factory=Kept)
+    results: Kept = field(default_factory=Kept)  # Comparisons and evaluations, by their ids
+    # Interval of the mean, by id of the evaluation and measure
     intervals: Kept = field(default_factory=lambda: Kept(20_000))
+    # Address and name of the pages that the top of each page lists
     pages: Sequence[tuple[str, str]] = STORE_PAGES
 
     @classmethod
@@ -90,13 +71,7 @@ class Site:
 
     @staticmethod
     def asset(name: str) -> tuple[str, str]:
-        """Content and type of a file that pages load.
-
-        Raises
-        ------
-        HTTPException
-            404 for any other name.
-        """
+        """Content and type of a file that pages load."""
         if name not in _ASSETS:
             raise HTTPException(404, "found no such file")
         return _assets()[name], _ASSETS[name]
@@ -115,24 +90,14 @@ def _assets() -> dict[str, str]:
 
 @cache
 def asset_versions() -> dict[str, str]:
-    """Addresses of files that pages load, each with the hash of its content: browsers keep them until they change.
-
-    Examples
-    --------
-    >>> asset_versions()["style.css"][:20]
-    '/assets/style.css?v='
+    """Addresses of files that pages load, each with the hash of its content: browsers keep them
+    until they change.
     """
     return {name: f"/assets/{name}?v={sha256(text.encode()).hexdigest()[:12]}" for name, text in _assets().items()}
 
 
 def failure(error: Exception) -> tuple[int, str]:
-    """Status of an error, and what there is to say.
-
-    Examples
-    --------
-    >>> failure(HTTPException(404, "found none")), failure(OptionError("-m x: found no values of it"))
-    ((404, 'found none'), (400, '-m x: found no values of it'))
-    """
+    """Status of an error, and what there is to say."""
     if isinstance(error, HTTPException):
         return error.status_code, str(error.detail)
     if isinstance(error, OptionError | IncompatibleError):
@@ -143,25 +108,15 @@ def failure(error: Exception) -> tuple[int, str]:
 
 
 async def answer_error(request: Request, error: Exception) -> Response:
-    """Answer with a page that says what is wrong, or with JSON below ``/api``.
-
-    Examples
-    --------
-    >>> answer_error.__name__
-    'answer_error'
-    """
+    """Answer with a page that says what is wrong, or with JSON below ``/api``."""
     answer = told(Site.of(request), request.url.path, *failure(error))
     answer.headers.update(getattr(error, "headers", None) or {})  # of a method that is not allowed, the others
     return answer
 
 
 def told(site: Site, path: str, status: int, detail: str) -> Response:
-    """Answer with a status and a sentence, as a page, as JSON or as a line, by what was asked for.
-
-    Examples
-    --------
-    >>> told(Site(folder=StoreFolder(None), guard=Guard()), "/api/entries", 404, "found none").body
-    b'{"error":"found none"}'
+    """Answer with a status and a sentence, as a page, as JSON or as a line, by what was asked
+    for.
     """
     headers = {"www-authenticate": "Bearer"} if status == 401 else {}
     if path.startswith("/api"):
@@ -175,12 +130,8 @@ def told(site: Site, path: str, status: int, detail: str) -> Response:
 
 
 def guarded_application(site: Site, routes: Sequence[BaseRoute]) -> ASGIApp:
-    """Pages behind the guard of a site, with the files that all pages load, the form for the token, and answers to errors.
-
-    Examples
-    --------
-    >>> guarded_application(Site(folder=StoreFolder(None), guard=Guard()), [])  # doctest: +ELLIPSIS
-    <idealrank.live.web.guard.Guarded object at ...>
+    """Pages behind the guard of a site, with the files that all pages load, the form for the token,
+    and answers to errors.
     """
     shared = [Route("/assets/{name}", _asset, methods=["GET"]), Route(SIGN_IN, _sign_in, methods=["POST"])]
     handlers: dict[Any, Any] = dict.fromkeys((HTTPException, IdealrankError, Exception), answer_error)
@@ -210,18 +161,7 @@ async def _sign_in(request: Request) -> Response:
 
 
 async def form_of(request: Request, most: int) -> dict[str, str]:
-    """Read a form as browsers send it; of each field the first value.
-
-    Raises
-    ------
-    HTTPException
-        413 if it has more than `most` bytes.
-
-    Examples
-    --------
-    >>> form_of.__name__
-    'form_of'
-    """
+    """Read a form as browsers send it; of each field the first value."""
     body = b""
     async for part in request.stream():
         body += part

@@ -22,98 +22,50 @@ _EDGE = 6  # pixels between the values and the frame
 
 @dataclass(frozen=True, kw_only=True)
 class Dot:
-    """A value in the drawing.
+    """A value in the drawing."""
 
-    Attributes
-    ----------
-    point : Point
-        The evaluation.
-    x : float
-        Share of the width, in percent.
-    y : float
-        Pixels from the top.
-    text : str
-        Everything about it in a line, for a tooltip and for screen readers.
-
-    Examples
-    --------
-    >>> Dot(point=Point(id="3f2a9c41d07b", when="", run="bm25", value=0.5), x=50.0, y=10.0, text="bm25: 0.5").x
-    50.0
-    """
-
-    point: Point
-    x: float
-    y: float
-    text: str
+    point: Point  # The evaluation
+    x: float  # Share of the width, in percent
+    y: float  # Pixels from the top
+    text: str  # Everything about it in a line, for a tooltip and for screen readers
 
     @property
     def address(self) -> str:
-        """Page of the evaluation; empty if there is none, as of a round whose evaluation was removed."""
+        """Page of the evaluation; empty if there is none, as of a round whose evaluation was
+        removed.
+        """
         return f"/runs/{self.point.id}" if re.fullmatch("[0-9a-f]{12}", self.point.id) else ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """A mark on the axis: a date, a new commit, an alarm, or a change after which values cannot be compared.
-
-    Attributes
-    ----------
-    x : float
-        Share of the width, in percent.
-    label : str
-        Its text; empty where there is no room.
-    anchor : {"start", "middle", "end"}
-        Side of the text that is at the mark.
-    is_minor : bool
-        Whether a narrow page leaves the text out.
-
-    Examples
-    --------
-    >>> Mark(x=25.0, label="1a2b3c4d").label
-    '1a2b3c4d'
+    """A mark on the axis: a date, a new commit, an alarm, or a change after which values cannot be
+    compared.
     """
 
-    x: float
-    label: str
-    anchor: str = "middle"
-    is_minor: bool = False
+    x: float  # Share of the width, in percent
+    label: str  # Its text; empty where there is no room
+    anchor: str = "middle"  # Side of the text that is at the mark
+    is_minor: bool = False  # Whether a narrow page leaves the text out
 
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """The line of one run.
+    """The line of one run."""
 
-    Attributes
-    ----------
-    run : str
-        Its name; empty for all runs in one line.
-    height : int
-        Pixels.
-    dots : list of Dot
-        The values.
-    lines, bands : list of str
-        Coordinates of polylines and polygons in the stretched box, one for each stretch without a gap.
-    commits, breaks : list of Mark
-        Commits that are new, and what changed so that values on both sides cannot be compared.
-    alarms : list of Mark
-        Rounds that opened an alarm.
-    ticks : list of (float, str)
-        Pixels from the top, and the number there.
-
-    Examples
-    --------
-    >>> Panel(run="bm25", height=96).dots
-    []
-    """
-
-    run: str
-    height: int
-    dots: list[Dot] = field(default_factory=list)
+    run: str  # Its name; empty for all runs in one line
+    height: int  # Pixels
+    dots: list[Dot] = field(default_factory=list)  # The values
+    # lines, bands: Coordinates of polylines and polygons in the stretched box, one for each stretch
+    # without a gap
     lines: list[str] = field(default_factory=list)
     bands: list[str] = field(default_factory=list)
+    # commits, breaks: Commits that are new, and what changed so that values on both sides cannot be
+    # compared
     commits: list[Mark] = field(default_factory=list)
     breaks: list[Mark] = field(default_factory=list)
-    alarms: list[Mark] = field(default_factory=list)
+    alarms: list[Mark] = field(default_factory=list)  # Rounds that opened an alarm
+    # Pixels from the top, and the number there
     ticks: list[tuple[float, str]] = field(default_factory=list)
 
     @property
@@ -133,27 +85,16 @@ class Panel:
 class Drawing:
     """All panels of one measure, with one axis of values and one of evaluations.
 
-    Attributes
-    ----------
-    panels : list of Panel
-        The runs with the newest values, the newest first.
-    left_out : int
-        Runs without a panel.
-    dates : list of Mark
-        When the evaluations were stored.
-    has_bands : bool
-        Whether any value has an interval.
-
     Examples
     --------
     >>> Drawing.of(Timeline(measure="AP"), {}).panels
     []
     """
 
-    panels: list[Panel]
-    left_out: int = 0
-    dates: list[Mark] = field(default_factory=list)
-    has_bands: bool = False
+    panels: list[Panel]  # The runs with the newest values, the newest first
+    left_out: int = 0  # Runs without a panel
+    dates: list[Mark] = field(default_factory=list)  # When the evaluations were stored
+    has_bands: bool = False  # Whether any value has an interval
 
     @property
     def has_commits(self) -> bool:
@@ -174,19 +115,7 @@ class Drawing:
         together: bool = False,
         marks: Mapping[str, str] | None = None,
     ) -> "Drawing":
-        """Lay out a timeline.
-
-        Parameters
-        ----------
-        timeline : Timeline
-            Values, the oldest first.
-        intervals : mapping of str to (float, float)
-            By id of the evaluation; without one a value has no band.
-        together : bool
-            All runs in one line.
-        marks : mapping of str to str, optional
-            Alarms that opened, by id of the point.
-        """
+        """Lay out a timeline."""
         lines = timeline.lines(together=together)
         newest = {run: points[-1].when for run, points in lines.items()}
         shown = sorted(lines, key=lambda run: newest[run], reverse=True)[:_MOST_PANELS]
@@ -232,7 +161,9 @@ class _Scale:
 
 
 def _step(low: float, high: float, fewest: int) -> float:
-    """The largest of 1, 2 and 5 times a power of ten of which so many multiples lie between two values."""
+    """The largest of 1, 2 and 5 times a power of ten of which so many multiples lie between two
+    values.
+    """
     power = math.floor(math.log10(high - low))
     steps_down = (factor * 10.0**exponent for exponent in range(power, power - 3, -1) for factor in (5, 2, 1))
     return next(step for step in steps_down if math.floor(high / step) - math.ceil(low / step) + 1 >= fewest)
@@ -271,7 +202,9 @@ def _panel(run: str, line: Sequence[Step], x: Mapping[str, float], scale: _Scale
 
 
 def _bands(known: Sequence[tuple[float, Point]], scale: _Scale, intervals: Mapping[str, tuple[float, float]]) -> list[str]:
-    """Polygons between the ends of the intervals of neighbours; a value alone has a bar of its own width."""
+    """Polygons between the ends of the intervals of neighbours; a value alone has a bar of its own
+    width.
+    """
     runs: list[list[tuple[float, float, float]]] = [[]]
     for at, point in known:
         low, high = intervals.get(point.id, (math.nan, math.nan))

@@ -19,15 +19,7 @@ _DASHES = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 4], [1, 3], [10, 4]]
 
 
 def propensity_rows(found: Propensities) -> list[Row]:
-    """A row a rank.
-
-    Examples
-    --------
-    >>> from idealrank.clicks import propensities, simulate
-    >>> found = propensities(simulate([[0.5, 0.3]] * 4, 400, ranks=2, policy="random"), n_resamples=10)
-    >>> propensity_rows(found)[0]
-    {'rank': 1, 'propensity': 1.0, 'low': 1.0, 'high': 1.0}
-    """
+    """A row a rank."""
     return [
         {"rank": rank, "propensity": number(float(value)), "low": number(float(low)), "high": number(float(high))}
         for rank, (value, (low, high)) in enumerate(zip(found.relative, found.intervals, strict=True), 1)
@@ -35,13 +27,7 @@ def propensity_rows(found: Propensities) -> list[Row]:
 
 
 def propensity_template() -> Spec:
-    """A line over the ranks, with a band.
-
-    Examples
-    --------
-    >>> propensity_template()["encoding"]["x"]["title"]
-    'rank'
-    """
+    """A line over the ranks, with a band."""
     y = {"type": "quantitative", "title": "propensity, relative to the first rank", "scale": {"zero": True}, "axis": {"tickCount": 5}}
     return _plot(
         "Propensity by rank, relative to the first, with its interval.",
@@ -56,18 +42,7 @@ def propensity_template() -> Spec:
 
 
 def perplexity_rows(found: Mapping[str, FloatArray]) -> list[Row]:
-    """A row a model and rank; ranks without a value are left out.
-
-    Parameters
-    ----------
-    found : mapping of str to float array, shape (ranks,)
-        By the name of the model.
-
-    Examples
-    --------
-    >>> perplexity_rows({"pbm": np.array([1.5, np.nan])})
-    [{'model': 'pbm', 'rank': 1, 'perplexity': 1.5}]
-    """
+    """A row a model and rank; ranks without a value are left out."""
     return [
         {"model": model, "rank": rank, "perplexity": number(float(value))}
         for model, values in found.items()
@@ -77,13 +52,7 @@ def perplexity_rows(found: Mapping[str, FloatArray]) -> list[Row]:
 
 
 def perplexity_template(models: Sequence[str]) -> Spec:
-    """A line a model over the ranks.
-
-    Examples
-    --------
-    >>> perplexity_template(["pbm"])["encoding"]["color"]["scale"]["domain"]
-    ['pbm']
-    """
+    """A line a model over the ranks."""
     shared = {"field": "model", "type": "nominal", "legend": _LEGEND}
     colour = {**shared, "scale": {"domain": list(models), "range": _COLOURS[: len(models)]}}
     dash = {**shared, "scale": {"domain": list(models), "range": _DASHES[: len(models)]}}
@@ -100,17 +69,8 @@ def perplexity_template(models: Sequence[str]) -> Spec:
 
 
 def weight_rows(weights: Mapping[str, FloatArray]) -> list[Row]:
-    """Share of the rows in each of some ranges of the weight, equal on a logarithmic scale; weights of 0 have none.
-
-    Parameters
-    ----------
-    weights : mapping of str to float array, shape (n,)
-        Weights of the rows, by the policy.
-
-    Examples
-    --------
-    >>> [(row["low"] < 2 < row["high"], row["share"]) for row in weight_rows({"A": np.array([2.0, 2.0, 0.0, 2.0])})]
-    [(True, 0.75)]
+    """Share of the rows in each of some ranges of the weight, equal on a logarithmic scale; weights
+    of 0 have none.
     """
     largest = max((float(one.max(initial=0.0)) for one in weights.values()), default=0.0)
     if largest == 0:
@@ -126,13 +86,7 @@ def weight_rows(weights: Mapping[str, FloatArray]) -> list[Row]:
 
 
 def weights_template(policies: Sequence[str]) -> Spec:
-    """Bars over a logarithmic axis of weights, and a line at 1.
-
-    Examples
-    --------
-    >>> weights_template(["A"])["encoding"]["x"]["scale"]
-    {'type': 'log'}
-    """
+    """Bars over a logarithmic axis of weights, and a line at 1."""
     x = {"field": "low", "type": "quantitative", "title": "weight, on a logarithmic scale", "scale": {"type": "log"},
          "axis": {"tickCount": 6, "format": "~g", "grid": False}}  # fmt: skip
     y = {"field": "share", "type": "quantitative", "title": "share of rows", "axis": {"tickCount": 4, "format": "~%"}}
@@ -150,20 +104,8 @@ def weights_template(policies: Sequence[str]) -> Spec:
 
 
 def overlap_rows(logged: FloatArray, weights: Mapping[str, FloatArray]) -> list[Row]:
-    """Share of the rows of the log, and of the weight of each policy, in ranges of the logged probability on a logarithmic scale.
-
-    Parameters
-    ----------
-    logged : float array, shape (n,)
-        Probability with which the log took the action of each row.
-    weights : mapping of str to float array, shape (n,)
-        Weights of the rows, by the policy.
-
-    Examples
-    --------
-    >>> rows = overlap_rows(np.array([0.1, 0.1, 0.8, 0.8]), {"A": np.array([3.0, 3.0, 1.0, 1.0])})
-    >>> [(row["of"], row["share"]) for row in rows]
-    [('log', 0.5), ('log', 0.5), ('A', 0.75), ('A', 0.25)]
+    """Share of the rows of the log, and of the weight of each policy, in ranges of the logged
+    probability on a logarithmic scale.
     """
     edges = np.geomspace(float(logged.min()) / 1.05, float(logged.max()) * 1.05, _BINS + 1)
     found: list[Row] = []
@@ -179,12 +121,8 @@ def overlap_rows(logged: FloatArray, weights: Mapping[str, FloatArray]) -> list[
 
 
 def overlap_template(policies: Sequence[str]) -> Spec:
-    """Bars of the log, and a line a policy and range, over a logarithmic axis of the logged probability.
-
-    Examples
-    --------
-    >>> overlap_template(["A"])["encoding"]["x"]["title"]
-    'logged probability, on a logarithmic scale'
+    """Bars of the log, and a line a policy and range, over a logarithmic axis of the logged
+    probability.
     """
     x = {"field": "low", "type": "quantitative", "title": "logged probability, on a logarithmic scale", "scale": {"type": "log"},
          "axis": {"tickCount": 6, "format": "~g", "grid": False}}  # fmt: skip
@@ -207,14 +145,7 @@ def overlap_template(policies: Sequence[str]) -> Spec:
 
 
 def estimate_rows(values: Mapping[str, Sequence[PolicyValue]]) -> list[Row]:
-    """A row a policy and estimator.
-
-    Examples
-    --------
-    >>> from idealrank.clicks import ips
-    >>> estimate_rows({"A": [ips([1, 0, 1, 0], [0.5] * 4, [0.5] * 4)]})[0]["label"]
-    'A by ips'
-    """
+    """A row a policy and estimator."""
     return [
         {"label": f"{policy} by {one.estimator}", "value": number(one.value), "low": number(one.interval[0]),
          "high": number(one.interval[1])}
@@ -223,13 +154,7 @@ def estimate_rows(values: Mapping[str, Sequence[PolicyValue]]) -> list[Row]:
 
 
 def estimates_template(confidence: float, logged: float) -> Spec:
-    """A dot an estimate with its interval, and the mean reward of the log as a line.
-
-    Examples
-    --------
-    >>> estimates_template(0.95, 0.2)["encoding"]["x"]["title"]
-    'value with its 95 % interval; dashed: mean reward of the log'
-    """
+    """A dot an estimate with its interval, and the mean reward of the log as a line."""
     x = {"type": "quantitative", "title": f"value with its {100 * confidence:g} % interval; dashed: mean reward of the log",
          "scale": {"zero": False, "nice": True}, "axis": {"tickCount": 5}}  # fmt: skip
     y = {"field": "label", "type": "nominal", "sort": None, "title": None}

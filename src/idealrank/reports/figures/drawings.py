@@ -22,27 +22,7 @@ from idealrank.reports.table.formats import FigureFormat
 
 
 def vega(what: str, extra: str) -> Any:
-    """vl-convert.
-
-    Parameters
-    ----------
-    what : str
-        What needs it, for the message.
-    extra : str
-        The extra of idealrank that has it.
-
-    Raises
-    ------
-    MissingExtraError
-        It is not installed.
-    InputError
-        The process may not have the addresses that its engine reserves; see `check_room`.
-
-    Examples
-    --------
-    >>> vega("a picture", "plots").__name__
-    'vl_convert'
-    """
+    """vl-convert."""
     library = load_extra("vl_convert", what, extra, package="vl-convert-python")  # 30 MB that only drawings need
     check_room(what)
     return library
@@ -52,12 +32,8 @@ def vega(what: str, extra: str) -> Any:
 def check_room(what: str) -> None:
     """Refuse to draw under a limit on the address space that is too low.
 
-    The JavaScript engine of vl-convert reserves tens of gigabytes of addresses, not of memory, and ends the whole process where it may not.
-    So under a limit it is tried in a process of its own.
-
-    Examples
-    --------
-    >>> check_room("a picture")
+    The JavaScript engine of vl-convert reserves tens of gigabytes of addresses, not of memory, and
+    ends the whole process where it may not. So under a limit it is tried in a process of its own.
     """
     limit = _address_limit()
     if limit is None:
@@ -88,14 +64,8 @@ _ahead: "list[subprocess.Popen[bytes]]" = []
 def bundle_ahead() -> None:
     """Start to bundle Vega in a process of its own; `bundle` waits for it.
 
-    The engine of vl-convert holds Python's lock for two seconds, so a thread would not help. Only a package that is
-    installed is loaded, never a file of the folder.
-
-    Examples
-    --------
-    >>> bundle_ahead()
-    >>> "vegaEmbed" in bundle("a picture", "plots")
-    True
+    The engine of vl-convert holds Python's lock for two seconds, so a thread would not help. Only a
+    package that is installed is loaded, never a file of the folder.
     """
     if sys.executable and not _ahead and not _script.cache_info().currsize:
         with suppress(OSError):  # then it is bundled here, where it is needed
@@ -104,13 +74,7 @@ def bundle_ahead() -> None:
 
 
 def bundle(what: str, extra: str) -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script; parameters and errors as of `vega`.
-
-    Examples
-    --------
-    >>> "vegaEmbed" in bundle("a picture", "plots")
-    True
-    """
+    """Vega, Vega-Lite and Vega-Embed as one script; parameters and errors as of `vega`."""
     library = vega(what, extra)
     return _script(library)
 
@@ -175,26 +139,10 @@ for (const [name, spec] of Object.entries({specs})) {{
 
 
 def svg(spec: Spec, scale: float | None = None) -> str:
-    """A drawing for papers and pages; its places have two digits after the point, a hundredth of a pixel.
+    """A drawing for papers and pages; its places have two digits after the point, a hundredth of a
+    pixel.
 
     The description of the specification is what a screen reader says of it.
-
-    Parameters
-    ----------
-    spec : specification
-        What to draw.
-    scale : float, optional
-        Points in print of each pixel of the specification: the drawing then says how large it is. Without it, it has its pixels.
-
-    Raises
-    ------
-    MissingExtraError
-        vl-convert-python is not installed.
-
-    Examples
-    --------
-    >>> svg({"mark": "point", "data": {"values": [{}]}})[:4]
-    '<svg'
     """
     return _finished(_vega().vegalite_to_svg(spec), spec, scale)
 
@@ -217,12 +165,8 @@ def _hundredths(number: re.Match[str]) -> str:
 
 
 def png(spec: Spec, scale: float | None = None) -> bytes:
-    """A picture, two pixels to one of the specification, or at 300 to the inch; parameters and errors as for `svg`.
-
-    Examples
-    --------
-    >>> png({"mark": "point", "data": {"values": [{}]}})[1:4]
-    b'PNG'
+    """A picture, two pixels to one of the specification, or at 300 to the inch; parameters and
+    errors as for `svg`.
     """
     sharp = {"scale": _PIXELS} if scale is None else {"scale": scale, "ppi": _DOTS}
     picture: bytes = _vega().vegalite_to_png(spec, **sharp)
@@ -230,25 +174,15 @@ def png(spec: Spec, scale: float | None = None) -> bytes:
 
 
 def pdf(spec: Spec, scale: float | None = None) -> bytes:
-    """A drawing with its fonts in it, a point to each pixel, or as many as asked; parameters and errors as for `svg`.
-
-    Examples
-    --------
-    >>> pdf({"mark": "point", "data": {"values": [{}]}})[:4]
-    b'%PDF'
+    """A drawing with its fonts in it, a point to each pixel, or as many as asked; parameters and
+    errors as for `svg`.
     """
     drawing: bytes = _vega().svg_to_pdf(_sized(_vega().vegalite_to_svg(spec), scale or 1.0, ""))
     return drawing
 
 
 def in_print(spec: Spec, scale: float) -> dict[Format, "str | bytes"]:
-    """SVG, PNG and PDF of one figure, drawn once; parameters and errors as for `svg`.
-
-    Examples
-    --------
-    >>> list(in_print({"mark": "point", "data": {"values": [{}]}}, 0.62))
-    ['svg', 'png', 'pdf']
-    """
+    """SVG, PNG and PDF of one figure, drawn once; parameters and errors as for `svg`."""
     library = _vega()
     drawing: str = library.vegalite_to_svg(spec)
     small = _sized(drawing, scale, "")
@@ -258,20 +192,8 @@ def in_print(spec: Spec, scale: float) -> dict[Format, "str | bytes"]:
 
 
 def page(specs: Mapping[str, Spec], title: str) -> str:
-    """One page with all figures and all it takes to draw them; it asks nothing of any server. Errors as for `svg`.
-
-    Parameters
-    ----------
-    specs : mapping of str to specification
-        By the name of each, a word of letters, digits and hyphens.
-    title : str
-        Of the page.
-
-    Examples
-    --------
-    >>> text = page({"one": {"mark": "point", "data": {"values": [{"a": "</script>"}]}}}, "Points & lines")
-    >>> "<title>Points &amp; lines</title>" in text, text.count("</script>")
-    (True, 2)
+    """One page with all figures and all it takes to draw them; it asks nothing of any server.
+    Errors as for `svg`.
     """
     script = _inside_script(bundle(*_NEEDS))
     # A figure scrolls where its drawing is wider than a phone. Vega says of the drawing what the specification's description says;
@@ -289,69 +211,17 @@ def page(specs: Mapping[str, Spec], title: str) -> str:
 
 @cache
 def licences() -> str:
-    """The notices of Vega and of what its bundle brings along, which go with every copy.
-
-    Examples
-    --------
-    >>> "Interactive Data Lab" in licences()
-    True
-    """
+    """The notices of Vega and of what its bundle brings along, which go with every copy."""
     return resources.files("idealrank.reports.figures").joinpath("licences.txt").read_text(encoding="utf-8")
 
 
 def save(figures: Mapping[str, Spec], folder: Path, kind: Format, scale: float | None = None) -> list[Path]:
-    """Write figures to a folder, each file whole or not at all.
-
-    Parameters
-    ----------
-    figures : mapping of str to specification
-        By the name of the file, without its ending.
-    folder : Path
-        Made where it is missing.
-    kind : {"svg", "png", "pdf", "json"}
-        The ending. JSON is the specification itself.
-    scale : float, optional
-        As for `svg`.
-
-    Returns
-    -------
-    list of Path
-        The files.
-
-    Raises
-    ------
-    InputError
-        A file cannot be written.
-    MissingExtraError
-        vl-convert-python is not installed.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     [path.name for path in save({"dot": {"mark": "point", "data": {"values": [{}]}}}, Path(folder), "svg")]
-    ['dot.svg']
-    """
+    """Write figures to a folder, each file whole or not at all."""
     return [write_file(folder / f"{name}.{kind}", drawn(spec, kind, scale)) for name, spec in figures.items()]
 
 
 def drawn(spec: Spec, kind: Format, scale: float | None = None) -> "str | bytes":
-    r"""One figure as the content of a file; errors as for `svg`.
-
-    Parameters
-    ----------
-    spec : specification
-        What to draw.
-    kind : {"svg", "png", "pdf", "json"}
-        JSON is the specification itself.
-    scale : float, optional
-        As for `svg`.
-
-    Examples
-    --------
-    >>> drawn({"mark": "point"}, "json")
-    '{\n "mark": "point"\n}\n'
-    """
+    r"""One figure as the content of a file; errors as for `svg`."""
     return _DRAWN[kind](spec, scale)
 
 
@@ -363,20 +233,7 @@ _DRAWN: Mapping[str, Callable[[Spec, float | None], str | bytes]] = {"svg": svg,
 
 
 def write_file(path: Path, content: "str | bytes") -> Path:
-    """Write a file whole, its folder with it.
-
-    Raises
-    ------
-    InputError
-        The file cannot be written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_file(Path(folder, "new", "a.txt"), "a").read_text(encoding="utf-8")
-    'a'
-    """
+    """Write a file whole, its folder with it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -386,17 +243,7 @@ def write_file(path: Path, content: "str | bytes") -> Path:
 
 
 def check_drawable(kind: Format) -> None:
-    """Ask for what a format needs before anything is computed for it.
-
-    Raises
-    ------
-    MissingExtraError
-        vl-convert-python is not installed, and the format needs it.
-
-    Examples
-    --------
-    >>> check_drawable("json")
-    """
+    """Ask for what a format needs before anything is computed for it."""
     if kind != "json":
         _vega()
 

@@ -19,14 +19,8 @@ _AGAIN: Spec = {"type": "quantitative"}
 
 
 def slice_rows(comparison: Comparison) -> list[Row]:
-    """For each measure and pair all queries first, then each slice, the worst first; empty without slices.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> [row["slice"] for row in slice_rows(ir.compare(one, one, slices={"q": "short"}))]
-    ['all queries', 'short']
+    """For each measure and pair all queries first, then each slice, the worst first; empty without
+    slices.
     """
     rows: list[Row] = []
     for pair, found in ((one, row) for one in leading_pairs(comparison) for row in one.measures.values()):
@@ -52,13 +46,17 @@ def _sided(row: "Difference | Slice") -> Row:
 
 
 def _places(rows: "Sequence[Difference | Slice]") -> int:
-    """Decimals of all texts of a figure: what its intervals allow, and an end beside 0 stays on its side."""
+    """Decimals of all texts of a figure: what its intervals allow, and an end beside 0 stays on its
+    side.
+    """
     intervals = [row.interval for row in rows if row.about == "mean difference"]
     return decimals(intervals, apart=[(min(ends, key=abs), 0.0) for ends in intervals if ends[0] * ends[1] > 0])
 
 
 def _effect(row: "Difference | Slice", places: int) -> Row:
-    """Numbers and text of a difference; the interval only where it is of the mean difference, which is what is drawn."""
+    """Numbers and text of a difference; the interval only where it is of the mean difference, which
+    is what is drawn.
+    """
     low, high = row.interval if row.about == "mean difference" else (math.nan, math.nan)
     brief = signed(row.difference, places)
     ends = f"[{signed(low, places)}, {signed(high, places)}]" if math.isfinite(low) and math.isfinite(high) else ""
@@ -68,13 +66,7 @@ def _effect(row: "Difference | Slice", places: int) -> Row:
 
 
 def slices_template(level: float) -> Spec:
-    """Differences on slices with intervals; filled where the verdict is clear, in its colour.
-
-    Examples
-    --------
-    >>> slices_template(0.95)["encoding"]["x"]["title"]
-    ['@shortb minus @shorta', '@measure, 95 % interval']
-    """
+    """Differences on slices with intervals; filled where the verdict is clear, in its colour."""
     y = {"field": "slice", "type": "nominal", "sort": None, "title": None, "axis": names_axis(150)}
     tip: list[Spec] = [
         {"field": "slice", "type": "nominal"},
@@ -95,7 +87,9 @@ def slices_template(level: float) -> Spec:
 
 
 def _differences(about: str) -> Spec:
-    """An axis of differences; names and what they are about have a line each, or long ones would be wider than a phone."""
+    """An axis of differences; names and what they are about have a line each, or long ones would be
+    wider than a phone.
+    """
     axis = {"tickCount": 5, "grid": True, **SIGNED}
     return {
         "field": "difference",
@@ -131,17 +125,10 @@ def _forest(tip: list[Spec]) -> list[Spec]:
 
 
 def robust_rows(found: Robustness) -> list[Row]:
-    """The comparison as asked, then by group every variant that changes the numbers, and pairs of changes that turn the verdict.
+    """The comparison as asked, then by group every variant that changes the numbers, and pairs of
+    changes that turn the verdict.
 
     A group begins with a row that has its name alone.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels, ranked = {f"q{i}": {"x": 1} for i in range(6)}, (["y", "x"], ["x", "y"])
-    >>> a, b = ({query: ranking for query in qrels} for ranking in ranked)
-    >>> [row["label"] for row in robust_rows(ir.robust(qrels, a, b, "nDCG@10", variants=["cutoff"]))]
-    ['as asked: nDCG@10', 'cutoff', '1']
     """
     places = _places([one.row for one in (found.reference, *found.changing, *found.pairs) if one.row is not None])
     rows = [_variant(found.reference, "as asked", f"as asked: {found.measure}", places) | {"all": True}]
@@ -167,19 +154,8 @@ def _variant(one: Variant, group: str, label: str, places: int) -> Row:
 
 
 def robust_template(rows: Sequence[Row], level: float) -> Spec:
-    """Every variant as a line of a table: what is changed, the difference with its interval, the numbers.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Of `robust_rows`; the longest label decides how much room there is.
-    level : float
-        Confidence level of the intervals.
-
-    Examples
-    --------
-    >>> robust_template([{"label": "as asked"}], 0.95)["usermeta"]
-    {'height': {'step': 17}, 'letters': 8}
+    """Every variant as a line of a table: what is changed, the difference with its interval, the
+    numbers.
     """
     letters = max((len(row["label"]) for row in rows), default=0)
     tip: list[Spec] = [

@@ -12,27 +12,10 @@ _SIDES = ("lower at all grades", "either", "higher at all grades")
 
 
 def bounds_spec(found: BoundsReport, *, interactive: bool = False) -> Spec:
-    """Bounds by the first measure: of each query a line from the lowest to the highest value, and a mark at the value as judged.
+    """Bounds by the first measure: of each query a line from the lowest to the highest value, and a
+    mark at the value as judged.
 
     One run has its values, two runs their difference, in which lines that cross 0 are grey.
-
-    Parameters
-    ----------
-    found : BoundsReport
-        What to show.
-    interactive : bool
-        Show numbers under the pointer; for pages, where there is one.
-
-    Examples
-    --------
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> from idealrank.judging import bounds_report
-    >>> from idealrank.measures.parse import parse_measures
-    >>> found = bounds_report(Qrels({"q": {"a": 1}}), [Run({"q": ["x", "a"]}, name="new")], parse_measures("RR"))
-    >>> spec = bounds_spec(found)
-    >>> spec["title"]["text"], spec["data"]["values"][0]["high"]
-    ('Bounds of RR, new', 1.0)
     """
     one: Bounds | DifferenceBounds = found.differences[0] if found.differences else found.runs[0]
     rows = [row | {"place": place} for place, row in enumerate(sorted(_rows(one), key=lambda row: (row["value"], row["low"])), 1)]

@@ -16,22 +16,8 @@ _COLOURS = {
 
 
 def replay_spec(found: LabelReplay, *, interactive: bool = False) -> Spec:
-    """Bound that has to pass 0 by labels, a line for each strategy that stops by bounds; it ends where the comparison is settled.
-
-    Parameters
-    ----------
-    found : LabelReplay
-        What to show; of random orders the first is drawn.
-    interactive : bool
-        Show numbers under the pointer; for pages, where there is one.
-
-    Examples
-    --------
-    >>> from idealrank.judging import replay_labels
-    >>> qrels, a, b = {"q": {"x": 1, "y": 0}}, {"q": ["x", "y"]}, {"q": ["y", "x"]}
-    >>> spec = replay_spec(replay_labels(qrels, a, b, "P@1", strategies=["depth"]))
-    >>> spec["data"]["values"][-1]
-    {'strategy': 'depth', 'labels': 2, 'bound': 1.0}
+    """Bound that has to pass 0 by labels, a line for each strategy that stops by bounds; it ends
+    where the comparison is settled.
     """
     sign = 1 if found.difference > 0 else -1
     behind, ahead = (found.a, found.b) if sign > 0 else (found.b, found.a)
@@ -50,16 +36,8 @@ def replay_spec(found: LabelReplay, *, interactive: bool = False) -> Spec:
 
 
 def settled_spec(shares: Mapping[str, Sequence[float]], title: str, said: str, *, interactive: bool = False) -> Spec:
-    """Share of comparisons that are settled by labels, as a share of the labels of depth pooling, a line for each strategy.
-
-    Parameters
-    ----------
-    shares : mapping of str to sequence of float
-        By strategy, the share of the pool's labels that each comparison needed.
-    title, said : str
-        Title, and a sentence under it.
-    interactive : bool
-        Show numbers under the pointer.
+    """Share of comparisons that are settled by labels, as a share of the labels of depth pooling, a
+    line for each strategy.
 
     Examples
     --------

@@ -57,12 +57,6 @@ th:first-child {{ text-align: left; }}
 def latency_quality_page(systems: Sequence[Mapping[str, Any]]) -> str:
     """Draw the page.
 
-    Parameters
-    ----------
-    systems : sequence of mapping
-        Of each backend ``name``, ``queries``, ``failed``, ``empty``, ``latency`` (``p50``, ``p95``, ``p99`` in seconds, or None), and with
-        judgments ``measures``: by text ``mean``, ``low`` and ``high``. The first measure is drawn.
-
     Examples
     --------
     >>> def system(name, mean, p95):
@@ -84,14 +78,8 @@ def latency_quality_page(systems: Sequence[Mapping[str, Any]]) -> str:
 
 
 def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
-    """Return the places of points (latency, quality) that no other point surpasses, by rising latency.
-
-    A point is surpassed if another has no more latency and no less quality, and differs in one of them.
-
-    Examples
-    --------
-    >>> pareto_front([(2.0, 0.5), (1.0, 0.4), (3.0, 0.45), (2.0, 0.5)])
-    [1, 0, 3]
+    """Return the places of points (latency, quality) that no other point surpasses, by rising
+    latency.
     """
 
     def surpassed(point: tuple[float, float]) -> bool:

@@ -41,21 +41,7 @@ svg text {{ fill: var(--quiet); }}
 
 
 def learning_page(curves: Mapping[str, Mapping[str, Sequence[float]]], best: int) -> str:
-    """The page.
-
-    Parameters
-    ----------
-    curves : mapping
-        By part of the data (``train``, ``valid``) and by text of a measure, the value of every round.
-    best : int
-        Round that the model keeps, from 1.
-
-    Examples
-    --------
-    >>> page = learning_page({"train": {"RR": [0.4, 0.7]}, "valid": {"RR": [0.4, 0.5]}}, 2)
-    >>> "The model keeps round 2." in page, page.count("<polyline")
-    (True, 2)
-    """
+    """The page."""
     measures = list(dict.fromkeys(chain.from_iterable(curves.values())))
     colours = [" ".join(f"--{name}: {value};" for name, value in theme.items()) for theme in (LIGHT, DARK)]
     said = f"The model keeps round {best}. A value on the training set is no result."

@@ -17,21 +17,7 @@ _GAP = 15.0  # pixels between the names of two lines
 
 
 def means_rows(means: Mapping[str, Mapping[str, RunMean]], directions: Mapping[str, int]) -> list[Row]:
-    """A row a measure and run, the best run first where there are more than two.
-
-    Parameters
-    ----------
-    means : mapping of str to mapping of str to RunMean
-        By measure and run.
-    directions : mapping of str to int
-        By measure; 1 where higher is better.
-
-    Examples
-    --------
-    >>> rows = means_rows({"RR": {"bm25": RunMean(0.5, (0.25, 0.75), 40)}}, {"RR": 1})
-    >>> rows[0]["mean"], rows[0]["low"], rows[0]["text"], rows[0]["label"]
-    (0.5, 0.25, '0.50  [0.25, 0.75]', 'bm25')
-    """
+    """A row a measure and run, the best run first where there are more than two."""
     rows = []
     for measure, runs in means.items():
         places = digits.decimals(found.interval for found in runs.values())
@@ -47,41 +33,18 @@ def means_rows(means: Mapping[str, Mapping[str, RunMean]], directions: Mapping[s
 
 
 def names_by_width(names: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Names as figures have them: beside a wide panel, and beside a narrow one.
-
-    Examples
-    --------
-    >>> names_by_width(["a-long-name-of-a-run-2026-11-22"])["a-long-name-of-a-run-2026-11-22"]
-    {'label': 'a-long-na..-a-run-2026-11-22', 'short': 'a-lon..026-11-22'}
-    """
+    """Names as figures have them: beside a wide panel, and beside a narrow one."""
     both = zip(told_apart(names, WIDE), told_apart(names, NARROW), strict=True)
     return {name: {"label": label, "short": short} for name, (label, short) in zip(names, both, strict=True)}
 
 
 def number(value: float) -> float | None:
-    """A number as rows have it: six digits after the point, None where it is not finite.
-
-    Examples
-    --------
-    >>> number(1 / 3), number(math.inf)
-    (0.333333, None)
-    """
+    """A number as rows have it: six digits after the point, None where it is not finite."""
     return round(value, _DIGITS) if math.isfinite(value) else None
 
 
 def means_template(level: float) -> Spec:
-    """A dot a run with its interval, and the numbers beside it.
-
-    Parameters
-    ----------
-    level : float
-        Confidence level of the intervals.
-
-    Examples
-    --------
-    >>> means_template(0.95)["encoding"]["x"]["title"]
-    'mean @measure with its 95 % interval'
-    """
+    """A dot a run with its interval, and the numbers beside it."""
     y = {"field": "@names", "type": "nominal", "sort": None, "title": None, "axis": names_axis(200)}
     x = {
         "field": "mean", "type": "quantitative", "title": f"mean @measure with its {100 * level:g} % interval",
@@ -138,38 +101,18 @@ def _mean_tip() -> list[Spec]:
 
 
 def names_axis(limit: int) -> Spec:
-    """An axis of names, as dark as text.
-
-    Examples
-    --------
-    >>> names_axis(150)["labelLimit"]
-    150
-    """
+    """An axis of names, as dark as text."""
     return {"grid": False, "labelColor": "@ink", "labelLimit": limit, "labelFontSize": 12, "labelPadding": 8}
 
 
 def beside() -> Spec:
-    """Numbers at the right, in a column of their own: with the interval where there is room.
-
-    Examples
-    --------
-    >>> beside()["encoding"]["text"]
-    {'field': '@numbers'}
-    """
+    """Numbers at the right, in a column of their own: with the interval where there is room."""
     mark = {"type": "text", "align": "left", "dx": 12, "fontSize": 11.5, "color": "@ink", "aria": False}
     return {"mark": mark, "encoding": {"x": {"value": "width"}, "text": {"field": "@numbers"}, "color": {"value": "@ink"}}}
 
 
 def cutoff_rows(curves: Sequence[CutoffCurve]) -> list[Row]:
-    """A row a measure, run and cutoff.
-
-    Examples
-    --------
-    >>> curve = CutoffCurve(measure="P", cutoffs=(5,), means={"bm25": (RunMean(0.5, (0.25, 0.75), 40),)})
-    >>> row = cutoff_rows([curve])[0]
-    >>> row["run"], row["label"], row["line"], row["mean"], row["place"], row["last"]
-    ('bm25', 'bm25', 'r0', 0.5, 0.5, True)
-    """
+    """A row a measure, run and cutoff."""
     rows = []
     for curve in curves:
         places, named = label_places(curve), names_by_width(list(curve.means))
@@ -183,12 +126,8 @@ def cutoff_rows(curves: Sequence[CutoffCurve]) -> list[Row]:
 
 
 def label_places(curve: CutoffCurve) -> dict[str, float]:
-    """Heights for the names at the ends of the lines: where the lines end, moved apart where they would cover each other.
-
-    Examples
-    --------
-    >>> label_places(CutoffCurve(measure="P", cutoffs=(5,), means={"bm25": (RunMean(0.5, (0.4, 0.6), 40),)}))
-    {'bm25': 0.5}
+    """Heights for the names at the ends of the lines: where the lines end, moved apart where they
+    would cover each other.
     """
     low, high = curve_domain(curve)
     ends = {run: means[-1].mean for run, means in curve.means.items()}
@@ -196,13 +135,7 @@ def label_places(curve: CutoffCurve) -> dict[str, float]:
 
 
 def curve_domain(curve: CutoffCurve) -> tuple[float, float]:
-    """Limits of the axis of means, intervals included, to the next round number.
-
-    Examples
-    --------
-    >>> curve_domain(CutoffCurve(measure="P", cutoffs=(5,), means={"bm25": (RunMean(0.5, (0.33, 0.61), 40),)}))
-    (0.3, 0.65)
-    """
+    """Limits of the axis of means, intervals included, to the next round number."""
     found = [value for means in curve.means.values() for one in means for value in (one.mean, *one.interval) if math.isfinite(value)]
     low, high = min(found, default=0.0), max(found, default=1.0)
     step = 10 ** math.floor(math.log10(max(high - low, 1e-9))) / 2
@@ -210,19 +143,8 @@ def curve_domain(curve: CutoffCurve) -> tuple[float, float]:
 
 
 def cutoffs_template(level: float, cutoffs: Sequence[int]) -> Spec:
-    """Lines over cutoffs, bands about the lines of a and b; the name of each run at the end of its line, and a thread between them.
-
-    Parameters
-    ----------
-    level : float
-        Confidence level of the intervals.
-    cutoffs : sequence of int
-        Where the x axis has its numbers.
-
-    Examples
-    --------
-    >>> cutoffs_template(0.95, (1, 5, 10))["encoding"]["x"]["axis"]["values"]
-    [1, 5, 10]
+    """Lines over cutoffs, bands about the lines of a and b; the name of each run at the end of its
+    line, and a thread between them.
     """
     x = {
         "field": "cutoff", "type": "quantitative", "title": "cutoff",
@@ -264,7 +186,9 @@ def cutoffs_template(level: float, cutoffs: Sequence[int]) -> Spec:
 
 
 def _ends_of_lines() -> list[Spec]:
-    """The name of each run beside the end of its line, and a thread that leads to it, for names stand apart."""
+    """The name of each run beside the end of its line, and a thread that leads to it, for names
+    stand apart.
+    """
     scale = {"domain": ["other", "a", "b"], "range": ["@quiet", "@run", "@accent"]}
     name = {"type": "text", "align": "left", "dx": _THREAD + 4, "limit": 200, "aria": False}
     return [
@@ -281,13 +205,7 @@ def _ends_of_lines() -> list[Spec]:
 
 
 def curve_words(curve: CutoffCurve) -> dict[str, Any]:
-    """Return the words for the template of one curve.
-
-    Examples
-    --------
-    >>> curve_words(CutoffCurve(measure="P", cutoffs=(1, 10), means={"x": (RunMean(0.5, (0, 1), 9), RunMean(0.25, (0, 1), 9))}))["said"]
-    'x from 0.5000 at 1 to 0.2500 at 10.'
-    """
+    """Return the words for the template of one curve."""
     first, last = curve.cutoffs[0], curve.cutoffs[-1]
     said = [
         f"{run} from {digits.number(means[0].mean)} at {first:,} to {digits.number(means[-1].mean)} at {last:,}"

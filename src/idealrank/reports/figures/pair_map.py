@@ -22,31 +22,8 @@ _LINE = 92  # letters of a line of the subtitle
 
 
 def pairs_spec(comparison: Comparison, measure: str) -> Spec:
-    """All pairs by one measure: how much better the run of the line is than that of the column, the best run first.
-
-    Pairs without a better run have a dot, and pairs with too few judgments a cross, so that the
-    colour alone claims nothing.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Of every two runs.
-    measure : str
-        Text of one of its measures.
-
-    Raises
-    ------
-    OptionError
-        The runs were compared with a baseline alone.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
-    >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
-    >>> spec = pairs_spec(ir.compare(bad, good), "RR")
-    >>> [(row["line"], row["difference"], row["verdict"]) for row in spec["data"]["values"]]
-    [('1  run (2)', 0.5, 'better'), ('2  run', -0.5, 'worse')]
+    """All pairs by one measure: how much better the run of the line is than that of the column, the
+    best run first.
     """
     groups = comparison.groups(measure)
     order = list(groups.letters)
@@ -96,13 +73,7 @@ def _rows(comparison: Comparison, measure: str, labels: dict[str, str]) -> list[
 
 
 def place_of(label: str) -> int:
-    """The number at the beginning of a label.
-
-    Examples
-    --------
-    >>> place_of("12  bm25")
-    12
-    """
+    """The number at the beginning of a label."""
     return int(label.partition(" ")[0])
 
 
@@ -169,14 +140,8 @@ def _subtitle(comparison: Comparison, measure: str, top: Sequence[str]) -> list[
 
 
 def shapes_text(comparison: Comparison, measure: str) -> str:
-    """Say what dots and crosses mark: the states that the map has, with the p values behind them.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> shapes_text(ir.compare(run, run), "RR")
-    'a dot marks pairs with equal values on every query'
+    """Say what dots and crosses mark: the states that the map has, with the p values behind
+    them.
     """
     rows = [pair.measures[measure] for pair in comparison.pairs]
     by_state: dict[str, list[float]] = {}

@@ -13,16 +13,7 @@ _NARROW, _USUAL, _BROAD, _WIDE = 4.5, 7.2, 10.5, 13.0  # px of a letter of 12 px
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Box:
-    """Rectangle with its left, top, right and bottom edge in px.
-
-    Examples
-    --------
-    >>> (
-    ...     Box(left=0, top=0, right=10, bottom=10).meets(Box(left=9, top=9, right=20, bottom=20)),
-    ...     Box(left=0, top=0, right=10, bottom=10).meets(Box(left=10, top=0, right=20, bottom=10)),
-    ... )
-    (True, False)
-    """
+    """Rectangle with its left, top, right and bottom edge in px."""
 
     left: float
     top: float
@@ -40,13 +31,7 @@ class Box:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NamedPoint:
-    """Point with its name, and the ends of its interval.
-
-    Examples
-    --------
-    >>> NamedPoint(name="bm25", x=100.0, y=50.0, top=40.0, bottom=60.0).name
-    'bm25'
-    """
+    """Point with its name, and the ends of its interval."""
 
     name: str
     x: float
@@ -56,24 +41,14 @@ class NamedPoint:
 
 
 def shortened(name: str) -> str:
-    """Return a name of at most 34 letters; the end of a longer one, where settings of a sweep differ, is kept.
-
-    Examples
-    --------
-    >>> shortened("hnsw ef=64"), shortened("a" * 50 + " ef=64")
-    ('hnsw ef=64', 'aaaaaaaaaa…aaaaaaaaaaaaaaaaa ef=64')
+    """Return a name of at most 34 letters; the end of a longer one, where settings of a sweep
+    differ, is kept.
     """
     return name if len(name) <= LONGEST else f"{name[:10]}…{name[-(LONGEST - 11) :]}"
 
 
 def width(name: str) -> float:
-    """Return the width of a name of 12 px in px, rather too large.
-
-    Examples
-    --------
-    >>> width("ef=64") < width("WWWWW") < width("検索検索検索")
-    True
-    """
+    """Return the width of a name of 12 px in px, rather too large."""
 
     def of(letter: str) -> float:
         if unicodedata.east_asian_width(letter) in "WF":
@@ -86,23 +61,10 @@ def width(name: str) -> float:
 
 
 def label_boxes(points: Sequence[NamedPoint], inside: Box) -> list[Box | None]:
-    """Choose a box for the name of each point: near its point, inside the drawing, and free of points and other names.
+    """Choose a box for the name of each point: near its point, inside the drawing, and free of
+    points and other names.
 
     Names of the first points are placed first. A name that has no room is None.
-
-    Parameters
-    ----------
-    points : sequence of NamedPoint
-        Points, the most important first.
-    inside : Box
-        The drawing.
-
-    Examples
-    --------
-    >>> near = [NamedPoint(name="flat", x=100, y=100, top=90, bottom=110), NamedPoint(name="hnsw", x=104, y=101, top=90, bottom=110)]
-    >>> first, second = label_boxes(near, Box(left=0, top=0, right=700, bottom=400))
-    >>> first.meets(second)
-    False
     """
     circles = [Box(left=one.x - _RADIUS, top=one.y - _RADIUS, right=one.x + _RADIUS, bottom=one.y + _RADIUS) for one in points]
     intervals = [Box(left=one.x - 1, top=one.top, right=one.x + 1, bottom=one.bottom) for one in points]
@@ -119,7 +81,9 @@ def label_boxes(points: Sequence[NamedPoint], inside: Box) -> list[Box | None]:
 
 
 def _candidates(point: NamedPoint) -> Iterator[tuple[float, Box]]:
-    """Boxes at the right and the left of a point, and above and below it, with their distance from the nearest."""
+    """Boxes at the right and the left of a point, and above and below it, with their distance from
+    the nearest.
+    """
     wide = width(point.name)
     for step in range(40):
         for up in (-1, 1) if step else (-1,):

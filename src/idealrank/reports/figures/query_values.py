@@ -26,43 +26,22 @@ SIGNED: Spec = {"format": "+.2~f", "labelExpr": "datum.value === 0 ? '0' : datum
 
 
 def line_of(role: str, place: int) -> str:
-    """Return a key for a run's line that no name can equal: "a" and "b" of the pair, else "r" and its place.
-
-    Examples
-    --------
-    >>> line_of("b", 1), line_of("other", 7)
-    ('b', 'r7')
+    """Return a key for a run's line that no name can equal: "a" and "b" of the pair, else "r" and
+    its place.
     """
     return role if role in ("a", "b") else f"r{place}"
 
 
 def dash_of(role: str, place: int) -> str:
-    """Return the dash pattern of a line: "b" none, "a" long dashes, the others in turn.
-
-    Examples
-    --------
-    >>> dash_of("a", 0), dash_of("other", 7)
-    ('a', '3')
-    """
+    """Return the dash pattern of a line: "b" none, "a" long dashes, the others in turn."""
     return role if role in ("a", "b") else str(place % len(_OTHER_DASHES))
 
 
 def distribution_rows(values: Sequence[tuple[str, str, FloatArray]], least: float = math.nan) -> list[Row]:
-    """For each run the share of its queries that reach a value, at every value at which a share changes.
+    """For each run the share of its queries that reach a value, at every value at which a share
+    changes.
 
     The area below the line of a run is its mean, for values from 0 up.
-
-    Parameters
-    ----------
-    values : sequence of (run, role, float array)
-        Values that count; the role is "a", "b" or "other".
-    least : float
-        The lowest that the measure can give, where lines begin; NaN or infinite where there is none.
-
-    Examples
-    --------
-    >>> [(row["value"], row["share"]) for row in distribution_rows([("bm25", "a", np.array([0.0, 0.5, 0.5, 1.0]))])]
-    [(0.0, 1.0), (0.5, 0.75), (1.0, 0.25)]
     """
     begin = [np.array([least])] if math.isfinite(least) else []
     every = np.unique(np.concatenate([np.zeros(0), *begin, *(one for _, _, one in values)]))
@@ -80,29 +59,16 @@ def distribution_rows(values: Sequence[tuple[str, str, FloatArray]], least: floa
 
 
 def half_said(rows: Sequence[Row]) -> str:
-    """The highest value that half of the queries reach, in words, of the run in colour and of the one it is held against.
-
-    Examples
-    --------
-    >>> half_said(distribution_rows([("bm25", "b", np.array([0.0, 0.5, 1.0]))]))
-    '0.5000 by bm25'
+    """The highest value that half of the queries reach, in words, of the run in colour and of the
+    one it is held against.
     """
     reached = {(row["role"], row["run"]): row["value"] for row in rows if row["share"] >= _HALF}
     return " and ".join(f"{value:.4f} by {run}" for (role, run), value in sorted(reached.items(), reverse=True) if role in ("a", "b"))
 
 
 def distribution_template(*, runs: int) -> Spec:
-    """Lines of shares: that of b in the accent colour, that of a in grey and dashed, the others thin.
-
-    Parameters
-    ----------
-    runs : int
-        How many there are.
-
-    Examples
-    --------
-    >>> distribution_template(runs=2)["layer"][0]["mark"]["interpolate"]
-    'step-before'
+    """Lines of shares: that of b in the accent colour, that of a in grey and dashed, the others
+    thin.
     """
     names = [("@shortb", "@accent", "b"), ("@shorta", "@run", "a"), ("other runs", "@axis", "0")][: min(runs, 3)]
     labels = [part for at, named in enumerate(names) for part in _label(*named, at)]
@@ -128,12 +94,8 @@ def distribution_template(*, runs: int) -> Spec:
 
 
 def by_role(channel: str = "color") -> Spec:
-    """Colours, widths, dashes and order of the lines of runs by their role: the pair stands out in shades of grey, too.
-
-    Examples
-    --------
-    >>> by_role()["color"]["scale"]["domain"]
-    ['other', 'a', 'b']
+    """Colours, widths, dashes and order of the lines of runs by their role: the pair stands out in
+    shades of grey, too.
     """
     roles = ["other", "a", "b"]
     scale = {"domain": roles, "range": ["@axis", "@run", "@accent"]}
@@ -170,7 +132,9 @@ def _label(name: str, colour: str, dash: str, at: int) -> list[Spec]:
 
 
 def _pointed(runs: int) -> list[Spec]:
-    """A rule at the value nearest to the pointer, with the shares there; the names of other runs than a and b come in with the pointer."""
+    """A rule at the value nearest to the pointer, with the shares there; the names of other runs
+    than a and b come in with the pointer.
+    """
     nearest = {
         "name": "pointer", "select": {"type": "point", "fields": ["value"], "nearest": True, "on": "pointermove", "clear": "pointerout"},
     }  # fmt: skip
@@ -189,12 +153,8 @@ def _pointed(runs: int) -> list[Spec]:
 
 
 def paired(a: FloatArray, b: FloatArray, scored: BoolArray) -> tuple[IntArray, FloatArray]:
-    """Queries that count in both runs, and b - a there, with 0 where the values are equal but for rounding.
-
-    Examples
-    --------
-    >>> paired(np.array([0.5, 1.0]), np.array([0.5 + 1e-15, np.nan]), np.array([True, True]))
-    (array([0]), array([0.]))
+    """Queries that count in both runs, and b - a there, with 0 where the values are equal but for
+    rounding.
     """
     both = np.flatnonzero(scored & ~np.isnan(a) & ~np.isnan(b))
     difference = b[both] - a[both]
@@ -203,12 +163,8 @@ def paired(a: FloatArray, b: FloatArray, scored: BoolArray) -> tuple[IntArray, F
 
 
 def domain(values: Sequence[FloatArray], bounds: tuple[float, float]) -> list[float]:
-    """Limits of an axis of values: the bounds of the measure where it has them, else what is seen.
-
-    Examples
-    --------
-    >>> domain([np.array([0.2, 3.0])], (0.0, float("inf")))
-    [0.0, 3.0]
+    """Limits of an axis of values: the bounds of the measure where it has them, else what is
+    seen.
     """
     seen = np.concatenate([np.zeros(0), *values])
     low = bounds[0] if np.isfinite(bounds[0]) else float(seen.min(initial=0.0))
@@ -217,24 +173,12 @@ def domain(values: Sequence[FloatArray], bounds: tuple[float, float]) -> list[fl
 
 
 def signed(value: float, places: int = USUAL) -> str:
-    r"""A difference with so many decimals and a minus sign as wide as a plus.
-
-    Examples
-    --------
-    >>> signed(0.25), ascii(signed(-0.25))
-    ('+0.2500', "'\\u22120.2500'")
-    """
+    r"""A difference with so many decimals and a minus sign as wide as a plus."""
     return f"{value:+.{places}f}".replace("-", "\u2212")
 
 
 def side_of(difference: float, direction: int = 1) -> str:
-    """Return the side of b in a difference b - a.
-
-    Examples
-    --------
-    >>> side_of(0.1), side_of(0.1, -1), side_of(0.0)
-    ('better', 'worse', 'equal')
-    """
+    """Return the side of b in a difference b - a."""
     gain = difference * direction
     if gain > 0:
         return "better"
@@ -242,13 +186,7 @@ def side_of(difference: float, direction: int = 1) -> str:
 
 
 def by_side() -> Spec:
-    """Colours of what is better, worse, equal, and withheld for too few judgments.
-
-    Examples
-    --------
-    >>> by_side()["scale"]["range"]
-    ['@accent', '@worse', '@run', '@run']
-    """
+    """Colours of what is better, worse, equal, and withheld for too few judgments."""
     return {"field": "side", "type": "nominal", "legend": None, "scale": {"domain": _SIDES, "range": ["@accent", "@worse", "@run", "@run"]}}
 
 
@@ -261,24 +199,8 @@ _FIXED: Spec = {"minExtent": 34, "maxExtent": 34}
 
 
 def scatter_rows(a: FloatArray, b: FloatArray, scored: BoolArray, queries: Sequence[str], direction: int = 1) -> list[Row]:
-    """A row for each two values that occur, with how many queries have them; the more frequent first, so that none hides another.
-
-    Parameters
-    ----------
-    a, b : float array, shape (n_queries,)
-        Values of the two runs.
-    scored : bool array, shape (n_queries,)
-        Which count in both.
-    queries : sequence of str
-        Ids.
-    direction : int
-        1 where higher is better, -1 where lower is.
-
-    Examples
-    --------
-    >>> rows = scatter_rows(np.array([0, 1, 0]), np.array([1, 1, 1]), np.ones(3, bool), ["p", "q", "r"])
-    >>> [(row["a"], row["b"], row["count"], row["query"], row["side"]) for row in rows]
-    [(0.0, 1.0, 2, 'p', 'better'), (1.0, 1.0, 1, 'q', 'equal')]
+    """A row for each two values that occur, with how many queries have them; the more frequent
+    first, so that none hides another.
     """
     both, differences = paired(a, b, scored)
     points: dict[tuple[float, float], Row] = {}
@@ -295,12 +217,8 @@ def _which(row: Row) -> str:
 
 
 def scatter_template() -> Spec:
-    """Values of b against values of a, on equal scales, with the diagonal; the area of a point is the number of its queries.
-
-    Examples
-    --------
-    >>> scatter_template()["layer"][1]["encoding"]["size"]["field"]
-    'count'
+    """Values of b against values of a, on equal scales, with the diagonal; the area of a point is
+    the number of its queries.
     """
     scale = {"domain": "@domain", "nice": False, "zero": False, "padding": 10}  # pixels: room for whole points at the ends
     axis = {"tickCount": 5}
@@ -339,18 +257,8 @@ def _corner(text: str, colour: str, place: Spec) -> Spec:
 
 
 def winloss_rows(a: FloatArray, b: FloatArray, scored: BoolArray, queries: Sequence[str], direction: int = 1) -> list[Row]:
-    """Bars of differences b - a from the highest down: one a query, or of more than 400 queries one for each few, the farthest from 0.
-
-    Parameters
-    ----------
-    a, b, scored, queries, direction
-        As for `scatter_rows`.
-
-    Examples
-    --------
-    >>> rows = winloss_rows(np.array([0.0, 1.0]), np.array([0.5, 1.0]), np.ones(2, bool), ["p", "q"])
-    >>> [(row["first"], row["last"], row["query"], row["difference"]) for row in rows]
-    [(0, 1, 'p', 0.5), (1, 2, 'q', 0.0)]
+    """Bars of differences b - a from the highest down: one a query, or of more than 400 queries one
+    for each few, the farthest from 0.
     """
     both, differences = paired(a, b, scored)
     order = np.argsort(-differences, kind="stable")
@@ -368,13 +276,7 @@ def winloss_rows(a: FloatArray, b: FloatArray, scored: BoolArray, queries: Seque
 
 
 def winloss_template() -> Spec:
-    """Bars from the largest gain to the largest loss, and the mean.
-
-    Examples
-    --------
-    >>> winloss_template()["layer"][0]["mark"]["type"]
-    'rect'
-    """
+    """Bars from the largest gain to the largest loss, and the mean."""
     tip = [
         {"field": "which", "type": "nominal", "title": "query"},
         {"field": "difference", "type": "quantitative", "title": "difference", "format": "+.4f"},
@@ -429,27 +331,7 @@ def pair_words(
     a: FloatArray, b: FloatArray, scored: BoolArray, names: tuple[str, str], *, direction: int = 1, bounds: tuple[float, float],
     labels: tuple[str, str] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return the words for the templates of a pair of runs.
-
-    Parameters
-    ----------
-    a, b, scored
-        As for `scatter_rows`.
-    names : tuple of str
-        Of a and b.
-    direction : int
-        1 where higher is better, -1 where lower is.
-    bounds : tuple of float
-        Of the measure; an end that is not finite gives way to the values.
-    labels : tuple of str, optional
-        The names as titles have them, short; default the names, shortened.
-
-    Examples
-    --------
-    >>> words = pair_words(np.array([0.0, 1.0]), np.array([0.5, 1.0]), np.ones(2, bool), ("bm25", "minilm"), bounds=(0, 1))
-    >>> words["upper"], words["meantext"], words["domain"]
-    ('minilm better on 1', '+0.2500', [0.0, 1.0])
-    """
+    """Return the words for the templates of a pair of runs."""
     both, differences = paired(a, b, scored)
     short = labels or (names if names[0] == names[1] else told_apart(names, TITLE))
     higher, lower = int((differences > 0).sum()), int((differences < 0).sum())
@@ -480,13 +362,7 @@ def _mean_place(mean: float) -> dict[str, Any]:
 
 
 def size_words(rows: Sequence[Row]) -> dict[str, Any]:
-    """Return the sizes of the points of a scatter plot, by number of queries, up to a limit.
-
-    Examples
-    --------
-    >>> size_words([{"count": 3}, {"count": 1}])
-    {'most': 3, 'sizes': [44, 132]}
-    """
+    """Return the sizes of the points of a scatter plot, by number of queries, up to a limit."""
     most = max((int(row["count"]) for row in rows), default=1)
     if len(rows) <= _FEW:
         least = 44

@@ -25,51 +25,22 @@ _UNSAFE = re.compile(r"[^\w@.,=()+-]+")
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """One figure, before it has a size and colours.
+    """One figure, before it has a size and colours."""
 
-    Attributes
-    ----------
-    name : str
-        Of its file, without the ending.
-    plot : str
-        Which kind: means, distribution, scatter, winloss, cutoffs, slices, robust or pairs.
-    template : specification
-        With words.
-    rows : list of dict
-        What is drawn.
-    words : mapping of str to value
-        What the words are.
-    """
-
-    name: str
-    plot: str
-    template: Spec
-    rows: list[Row]
-    words: Mapping[str, Any]
+    name: str  # Of its file, without the ending
+    plot: str  # Which kind: means, distribution, scatter, winloss, cutoffs, slices, robust or pairs
+    template: Spec  # With words
+    rows: list[Row]  # What is drawn
+    words: Mapping[str, Any]  # What the words are
 
     def spec(self, inches: float, colours: Mapping[str, str] = LIGHT) -> Spec:
-        """The specification of a drawing that is so many inches wide in print.
-
-        Examples
-        --------
-        >>> figure = Figure(name="dot", plot="dot", template={"mark": "point"}, rows=[], words={})
-        >>> figure.spec(3.33)["width"]
-        387
-        """
+        """The specification of a drawing that is so many inches wide in print."""
         room = room_words(pixels(inches), self.template.get("usermeta", {}).get("letters", 0))
         return in_print(dressed(self.template, self.rows, {**room, **self.words}, colours), inches)
 
 
 def templates(subject: Subject) -> dict[str, Spec]:
-    """The template of each plot that a page of this subject has, by its name.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> list(templates(Subject(evaluations=(one,), measures=one.measures)))
-    ['distribution']
-    """
+    """The template of each plot that a page of this subject has, by its name."""
     level, names = _level(subject), subject.names
     found = {"means": mean_intervals.means_template(level)} if subject.means else {}
     found["distribution"] = query_values.distribution_template(runs=len(names))
@@ -87,15 +58,7 @@ def templates(subject: Subject) -> dict[str, Spec]:
 
 
 def static_rows(subject: Subject) -> dict[str, list[Row]]:
-    """Rows of the plots that are not made from values by query, for all measures and pairs.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> static_rows(Subject(evaluations=(one,), measures=one.measures))
-    {}
-    """
+    """Rows of the plots that are not made from values by query, for all measures and pairs."""
     found = {}
     if subject.means:
         found["means"] = mean_intervals.means_rows(subject.means, _directions(subject))
@@ -109,15 +72,7 @@ def static_rows(subject: Subject) -> dict[str, list[Row]]:
 
 
 def static_words(subject: Subject) -> dict[str, Any]:
-    """Words of these plots: of each curve by its measure, and of the variants.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> static_words(Subject(evaluations=(one,), measures=one.measures))
-    {'cutoffs': {}}
-    """
+    """Words of these plots: of each curve by its measure, and of the variants."""
     found: dict[str, Any] = {"cutoffs": {curve.measure: mean_intervals.curve_words(curve) for curve in subject.curves}}
     if subject.robustness is not None:
         found["robust"] = _robust_words(subject.robustness)
@@ -125,13 +80,7 @@ def static_words(subject: Subject) -> dict[str, Any]:
 
 
 def pair_names(a: str, b: str) -> dict[str, str]:
-    """Names of two runs, whole and as titles have them.
-
-    Examples
-    --------
-    >>> pair_names("bm25", "minilm")["shortb"]
-    'minilm'
-    """
+    """Names of two runs, whole and as titles have them."""
     short = [a, b] if a == b else told_apart([a, b], TITLE)
     return {"a": a, "b": b, "shorta": short[0], "shortb": short[1]}
 
@@ -144,18 +93,6 @@ def figures(subject: Subject) -> Iterator[Figure]:
     """Every figure of a subject, one measure after the other.
 
     Of up to three pairs of runs each has its own figures, of more only the leading one.
-
-    Parameters
-    ----------
-    subject : Subject
-        What is to be shown.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> [figure.name for figure in figures(Subject(evaluations=(one,), measures=one.measures))]
-    ['distribution-RR-run']
     """
     made, rows, words = templates(subject), static_rows(subject), static_words(subject)
     pairs = pairs_shown(subject)
@@ -172,35 +109,15 @@ def figures(subject: Subject) -> Iterator[Figure]:
 
 
 def robustness_figure(found: Robustness) -> Figure:
-    """The difference in every variant.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> robustness_figure(ir.robust({"q": {"x": 1}}, {"q": ["y", "x"]}, {"q": ["x"]}, "RR", variants=["cutoff=1"])).name
-    'robust-RR-A-B'
-    """
+    """The difference in every variant."""
     rows, words = forest.robust_rows(found), _robust_words(found)
     template = forest.robust_template(rows, found.method.level)
     return Figure(name=slug("robust", found.measure, found.run_a, found.run_b), plot="robust", template=template, rows=rows, words=words)
 
 
 def comparison_figures(found: Comparison, *, most_slices: int) -> Iterator[Figure]:
-    """Figures of the first measure of a comparison, without the values of its queries: means, and slices of the leading pair.
-
-    Parameters
-    ----------
-    found : Comparison
-        What is to be shown.
-    most_slices : int
-        Of more slices there is no figure.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> [figure.name for figure in comparison_figures(ir.compare(one, one, slices={"q": "short"}), most_slices=9)]
-    ['means-RR', 'slices-RR-run-run-(2)']
+    """Figures of the first measure of a comparison, without the values of its queries: means, and
+    slices of the leading pair.
     """
     first, level = leading_pairs(found)[0], found.method.level
     measure, row = next(iter(first.measures.items()))
@@ -229,14 +146,8 @@ def _map_of(subject: Subject, measure: str) -> Iterator[Figure]:
 
 
 def pairs_shown(subject: Subject) -> list[tuple[int, int]]:
-    """Pairs of runs, by their places, that have figures of their own; of one run alone it is both.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> pairs_shown(Subject(evaluations=(one, one), measures=one.measures))
-    [(0, 1)]
+    """Pairs of runs, by their places, that have figures of their own; of one run alone it is
+    both.
     """
     if subject.comparison is None:
         return [(0, min(1, len(subject.names) - 1))]
@@ -305,63 +216,40 @@ def _columns(subject: Subject, measure: Measure) -> tuple[list[FloatArray], list
 
 
 def _roles(subject: Subject, pair: tuple[int, int]) -> list[tuple[str, str, int]]:
-    """Name, role and place of each run: the others first, so that the two of the pair are drawn over them."""
+    """Name, role and place of each run: the others first, so that the two of the pair are drawn
+    over them.
+    """
     role = {pair[0]: "a", pair[1]: "b"}
     found = [(name, role.get(place, "other"), place) for place, name in enumerate(subject.names)]
     return sorted(found, key=lambda run: ["other", "a", "b"].index(run[1]))
 
 
 def with_roles(rows: Sequence[Row], subject: Subject, pair: tuple[int, int]) -> list[Row]:
-    """Rows of runs, each with the role of its run.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> with_roles([{"run": "run"}], Subject(evaluations=(one,), measures=one.measures), (0, 0))
-    [{'run': 'run', 'role': 'b'}]
-    """
+    """Rows of runs, each with the role of its run."""
     role = {name: role for name, role, _ in _roles(subject, pair)}
     return [row | _as_role(row, role.get(row["run"], "other")) for row in rows]
 
 
 def _as_role(row: Row, role: str) -> Row:
-    """A role, and the line that goes with it where the row is of one; the lines of other runs stay what they are."""
+    """A role, and the line that goes with it where the row is of one; the lines of other runs stay
+    what they are.
+    """
     return {"role": role, "line": role, "dash": role} if role != "other" and "line" in row else {"role": role}
 
 
 def means_said(rows: Sequence[Row]) -> str:
-    """Means in words.
-
-    Examples
-    --------
-    >>> means_said([{"run": "bm25", "text": "0.5000  [0.2500, 0.7500]"}])
-    'bm25 0.5000 [0.2500, 0.7500].'
-    """
+    """Means in words."""
     return "; ".join(f"{row['run']} {' '.join(row['text'].split())}" for row in rows) + "."
 
 
 def slices_said(rows: Sequence[Row]) -> str:
-    """Differences on slices in words.
-
-    Examples
-    --------
-    >>> row = {"slice": "short", "text": "+0.1000  [+0.0000, +0.2000]", "n": 12, "verdict": "better"}
-    >>> slices_said([row])
-    'short +0.1000 [+0.0000, +0.2000] on 12 queries, better.'
-    """
+    """Differences on slices in words."""
     said = [f"{row['slice']} {' '.join(row['text'].split())} on {row['n']:,} queries, {row['verdict']}" for row in rows]
     return f"{'; '.join(said)}."
 
 
 def slug(*parts: str) -> str:
-    """A file's name from texts: letters, digits and a few signs stay, anything else is a hyphen.
-
-    Examples
-    --------
-    >>> slug("scatter", "nDCG@10", "runs/bm25", "mini lm")
-    'scatter-nDCG@10-runs-bm25-mini-lm'
-    """
+    """A file's name from texts: letters, digits and a few signs stay, anything else is a hyphen."""
     return "-".join(_UNSAFE.sub("-", part).strip("-.") or "run" for part in parts)
 
 

@@ -42,24 +42,12 @@ _WORD = re.compile(r"@([a-z]+)\b")
 
 
 def pixels(inches: float) -> int:
-    """Width of a design that is so wide in print.
-
-    Examples
-    --------
-    >>> pixels(3.33), pixels(7.0)
-    (387, 813)
-    """
+    """Width of a design that is so wide in print."""
     return round(72 * inches / POINTS_PER_PIXEL)
 
 
 def config() -> Spec:
-    """Return the shared configuration of figures, with names for colours.
-
-    Examples
-    --------
-    >>> config()["axis"]["gridColor"]
-    '@line'
-    """
+    """Return the shared configuration of figures, with names for colours."""
     return {
         "aria": False,  # the whole figure is described in words, which says more than each mark would
         "font": "@font",
@@ -80,13 +68,7 @@ def config() -> Spec:
 
 
 def titled_config() -> Spec:
-    """Return the configuration of figures with a title that stand alone, in documents.
-
-    Examples
-    --------
-    >>> titled_config()["background"], titled_config()["title"]["anchor"]
-    ('#FFFFFF', 'start')
-    """
+    """Return the configuration of figures with a title that stand alone, in documents."""
     title = {
         "anchor": "start", "frame": "group", "fontSize": 14, "fontWeight": "bold", "color": LIGHT["ink"], "offset": 14,
         "subtitleFontSize": 11.5, "subtitleColor": LIGHT["quiet"], "subtitlePadding": 5,
@@ -103,24 +85,8 @@ ABOVE: Spec = {"titleAngle": 0, "titleAlign": "left", "titleAnchor": "end", "tit
 def dressed(template: Spec, rows: Sequence[Row], words: Mapping[str, Any], colours: Mapping[str, str] = LIGHT) -> Spec:
     """A template with its rows and words.
 
-    A text that is one word becomes its value, whatever that is; inside a longer text it becomes text. Rows stay as they are, so that
-    nothing in them is taken for a word. A word that ends in "colour" has the name of a colour.
-
-    Parameters
-    ----------
-    template : specification
-        With ``"data": {"name": "rows"}``.
-    rows : sequence of dict
-        What is drawn.
-    words : mapping of str to value
-        Without the sign ``@``.
-    colours : mapping of str to str
-        `LIGHT` or `DARK`.
-
-    Examples
-    --------
-    >>> dressed({"mark": {"color": "@accent", "text": "@a, @n times"}}, [], {"a": "bm25", "n": 3})["mark"]
-    {'color': '#0B6E99', 'text': 'bm25, 3 times'}
+    A text that is one word becomes its value, whatever that is; inside a longer text it becomes
+    text. Rows stay as they are, so that nothing in them is taken for a word.
     """
     meant = {name: colours[value] for name, value in words.items() if name.endswith("colour")}
     filled: Spec = _filled(template, {"font": FONT, **colours, **words, **meant})
@@ -136,13 +102,7 @@ def _filled(part: Any, words: Mapping[str, Any]) -> Any:
 
 
 def in_words(text: str, words: Mapping[str, Any]) -> Any:
-    """One text with its words filled in; what is no word stays.
-
-    Examples
-    --------
-    >>> in_words("@low", {"low": 0.5}), in_words("nDCG@10 of @a@b.c", {"a": "x"})
-    (0.5, 'nDCG@10 of x@b.c')
-    """
+    """One text with its words filled in; what is no word stays."""
     alone = _WORD.fullmatch(text)
     if alone and alone[1] in words:
         return words[alone[1]]
@@ -150,19 +110,8 @@ def in_words(text: str, words: Mapping[str, Any]) -> Any:
 
 
 def room_words(width: float, letters: int) -> dict[str, Any]:
-    """Words that depend on how much room there is: where labels at the left begin, which numbers and names are drawn, where a corner is.
-
-    Parameters
-    ----------
-    width : float
-        Pixels of the whole figure.
-    letters : int
-        Of the longest label.
-
-    Examples
-    --------
-    >>> room_words(387, 40)
-    {'numbers': 'brief', 'names': 'short', 'left': -132, 'indented': -120, 'room': 128, 'below': 50}
+    """Words that depend on how much room there is: where labels at the left begin, which numbers
+    and names are drawn, where a corner is.
     """
     narrow = width < _NARROW
     room = round(6.1 * min(letters, _FEW_LETTERS if narrow else letters)) + 16
@@ -173,21 +122,7 @@ def room_words(width: float, letters: int) -> dict[str, Any]:
 
 
 def in_print(spec: Spec, inches: float) -> Spec:
-    """The specification laid out for a width in print, in pixels of the design.
-
-    Parameters
-    ----------
-    spec : specification
-        Dressed; its ``usermeta`` says how it takes its room: the height of the panel, that of each row, that scales are equal, or that its
-        size is its own.
-    inches : float
-        Of the whole figure.
-
-    Examples
-    --------
-    >>> in_print({"mark": "point", "usermeta": {"height": {"step": 20}}, "datasets": {"rows": [{}, {}]}}, 3.33)["height"]
-    40
-    """
+    """The specification laid out for a width in print, in pixels of the design."""
     layout = spec.get("usermeta", {})
     if layout.get("fixed"):
         return spec
@@ -207,21 +142,8 @@ WIDE, NARROW, TITLE = 28, 16, 18
 
 
 def told_apart(names: Sequence[str], width: int) -> list[str]:
-    """Names with at most so many letters: too long ones lose their middle, or what they share with those that would look the same.
-
-    Parameters
-    ----------
-    names : sequence of str
-        All different.
-    width : int
-        Letters, at least 12.
-
-    Examples
-    --------
-    >>> told_apart(["bm25", "a-long-name-of-a-run-2026-11-22"], 16)
-    ['bm25', 'a-lon..026-11-22']
-    >>> told_apart(["ranker-with-depth-4-and-a-very-long-end", "ranker-with-depth-6-and-a-very-long-end"], 16)
-    ['…h-4-and-a-very…', '…h-6-and-a-very…']
+    """Names with at most so many letters: too long ones lose their middle, or what they share with
+    those that would look the same.
     """
     found = [clipped(name, width) for name in names]
     shared = {text for text, count in Counter(found).items() if count > 1}
@@ -246,12 +168,8 @@ def _cut(text: str, width: int) -> str:
 
 
 def spread_out(wanted: Mapping[str, float], gap: float) -> dict[str, float]:
-    """Places at least a gap apart, as near as can be to those wanted: what is too close is spread about its middle.
-
-    Examples
-    --------
-    >>> spread_out({"a": 0.5, "b": 0.5, "c": 3.0}, 1.0)
-    {'a': 0.0, 'b': 1.0, 'c': 3.0}
+    """Places at least a gap apart, as near as can be to those wanted: what is too close is spread
+    about its middle.
     """
     order = sorted(wanted, key=lambda name: wanted[name])
     # Least squares with a minimal distance is isotonic regression of the places less their number: neighbours that fall are pooled.

@@ -25,27 +25,13 @@ _ENLARGED_FROM = 0.2  # share of the documents from which on the enlarged panel 
 
 @dataclass(frozen=True, kw_only=True)
 class PaperFigure:
-    """One figure of the paper.
+    """One figure of the paper."""
 
-    Attributes
-    ----------
-    number : int
-        As in the paper's appendix A.
-    measure : str
-        What is on its y axis.
-    title : str
-        Which discount and cutoff that is.
-    theory : str
-        What the theorems say about it.
-    enlarged : bool
-        Whether a second panel stretches the values of long lists.
-    """
-
-    number: int
-    measure: str
-    title: str
-    theory: str
-    enlarged: bool = False
+    number: int  # As in the paper's appendix A
+    measure: str  # What is on its y axis
+    title: str  # Which discount and cutoff that is
+    theory: str  # What the theorems say about it
+    enlarged: bool = False  # Whether a second panel stretches the values of long lists
 
 
 FIGURES: Mapping[int, PaperFigure] = {
@@ -73,49 +59,17 @@ FIGURES: Mapping[int, PaperFigure] = {
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SimulatedMeans:
-    """Content of a figure: one mean value a ranker and list length.
+    """Content of a figure: one mean value a ranker and list length."""
 
-    Attributes
-    ----------
-    sizes : int64 array, shape (n_sizes,)
-        Documents in the list.
-    means : mapping of str to float array, shape (n_sizes,)
-        By the ranker's name; NaN where no query has a value.
-    queries : int
-        How many the means are over.
-    source : str
-        Where the data come from, as a sentence of the caption.
-    """
-
-    sizes: IntArray
+    sizes: IntArray  # shape (n_sizes,): documents in the list
+    # shape (n_sizes,): by the ranker's name; NaN where no query has a value
     means: Mapping[str, FloatArray]
-    queries: int
-    source: str
+    queries: int  # How many the means are over
+    source: str  # Where the data come from, as a sentence of the caption
 
 
 def figure_spec(figure: PaperFigure, curves: SimulatedMeans, *, interactive: bool = False) -> Spec:
-    """The specification of one figure.
-
-    Parameters
-    ----------
-    figure : PaperFigure
-        One of `FIGURES`.
-    curves : SimulatedMeans
-        What it shows; rankers keep their order and with it their colours.
-    interactive : bool
-        Show values under the pointer; for pages, where there is one.
-
-    Raises
-    ------
-    OptionError
-        There are more rankers than colours that can be told apart.
-
-    Examples
-    --------
-    >>> curves = SimulatedMeans(sizes=np.array([1, 2]), means={"mine": np.array([1.0, 0.9])}, queries=7, source="Data: mine.npz.")
-    >>> figure_spec(FIGURES[2], curves)["title"]["text"]
-    'Figure 2. NDCG with the discount D(r) = 1 / √r'
-    """
+    """The specification of one figure."""
     if len(curves.means) > len(_COLOURS):
         raise OptionError(f"found {len(curves.means)} rankers, expected at most {len(_COLOURS)}: more lines cannot be distinguished apart")
     if figure.enlarged:
@@ -171,13 +125,7 @@ def _panel(curves: SimulatedMeans, domain: tuple[float, float], *, start: int = 
 
 
 def colour_of(name: str, place: int) -> str:
-    """The colour of the ranker at this place; one that is called random is grey.
-
-    Examples
-    --------
-    >>> colour_of("ListNet", 1), colour_of("random", 2)
-    ('#D55E00', '#767676')
-    """
+    """The colour of the ranker at this place; one that is called random is grey."""
     return _CHANCE if name.lower().startswith("random") else _COLOURS[place]
 
 
@@ -272,55 +220,19 @@ _BLUE, _BAND, _DASHED, _INK = LIGHT["accent"], LIGHT["accent"], LIGHT["quiet"], 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Simulated:
-    """One panel: a measure of lists of growing length.
+    """One panel: a measure of lists of growing length."""
 
-    Attributes
-    ----------
-    measure : str
-        Text of the measure.
-    says : str
-        Convergence by theory, in a few words.
-    sizes : int64 array, shape (n_sizes,)
-        Documents in the list.
-    values : float64 array, shape (n_lists, n_sizes)
-        NDCG of simulated lists; NaN where it is undefined.
-    means : float64 array, shape (n_sizes,)
-        N*, the mean by theory.
-    limit : float or None
-        Their limit, if it exists.
-    """
-
-    measure: str
-    says: str
-    sizes: IntArray
+    measure: str  # Text of the measure
+    says: str  # Convergence by theory, in a few words
+    sizes: IntArray  # shape (n_sizes,): documents in the list
+    # shape (n_lists, n_sizes): NDCG of simulated lists; NaN where it is undefined
     values: FloatArray
-    means: FloatArray
-    limit: float | None
+    means: FloatArray  # shape (n_sizes,): N*, the mean by theory
+    limit: float | None  # Their limit, if it exists
 
 
 def simulated_spec(panels: Sequence[Simulated], model: str) -> Spec:
-    """Panels side by side on one scale.
-
-    Parameters
-    ----------
-    panels : sequence of Simulated
-        One a measure.
-    model : str
-        Probability of relevance at canonical score s, as a formula.
-
-    Examples
-    --------
-    >>> panel = Simulated(
-    ...     measure="nDCG",
-    ...     says="tends to 1",
-    ...     sizes=np.array([10, 100]),
-    ...     values=np.array([[0.8, 0.9]]),
-    ...     means=np.array([0.8, 0.9]),
-    ...     limit=1.0,
-    ... )
-    >>> len(simulated_spec([panel], "s")["vconcat"][0]["hconcat"])
-    1
-    """
+    """Panels side by side on one scale."""
     lists = panels[0].values.shape[0]
     caption = (
         f"Blue line: N*, the theoretical mean. Dots: means of {lists:,} simulated lists; the band holds 90 % of them. Dashed line: the "

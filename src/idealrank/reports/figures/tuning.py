@@ -21,28 +21,7 @@ _PANELS = (
 
 
 def choice_spec(choice: Choice, *, interactive: bool = False) -> Spec:
-    """The specification of the figure.
-
-    Parameters
-    ----------
-    choice : Choice
-        What it shows.
-    interactive : bool
-        Show numbers under the pointer; for pages, where there is one.
-
-    Raises
-    ------
-    OptionError
-        There are more discounts than lines that can be told apart.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> runs = [{query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "y"])]
-    >>> choice_spec(ir.choose(qrels, runs))["title"]["text"]
-    'Which discount and cutoff distinguish these runs'
-    """
+    """The specification of the figure."""
     if len(choice.discounts) > len(_COLOURS):
         raise OptionError(
             f"found {len(choice.discounts)} discounts, expected at most {len(_COLOURS)} in a figure: more lines cannot be distinguished"

@@ -25,20 +25,7 @@ _NEAR = 6  # near ties that are told one by one
 
 
 def cautions(subject: Subject) -> list[str]:
-    """All that apply, the gravest first; none where nothing is wrong.
-
-    Parameters
-    ----------
-    subject : Subject
-        What the page shows.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"p": ["x"]}, "RR")
-    >>> cautions(Subject(evaluations=(one,), measures=one.measures))[1]
-    'Only 2 queries count. One of them can move a mean by up to 0.500 of its range: add queries.'
-    """
+    """All that apply, the gravest first; none where nothing is wrong."""
     named = list(zip(map(one_line, subject.names), subject.evaluations, strict=True))
     found = [*_doubts(subject, named), *cautioned(subject.cautions), *_missing(named), *_unjudged(named)]
     if subject.comparison is not None:
@@ -52,14 +39,8 @@ def cautions(subject: Subject) -> list[str]:
 
 
 def robust_sentence(found: Robustness, comparison: Comparison | None = None) -> str:
-    """Under how many variants the verdict holds, and which change it; what changes no number is no evidence, and is not counted.
-
-    Parameters
-    ----------
-    found : Robustness
-        Of the pair that is shown first.
-    comparison : Comparison, optional
-        What the page says of that pair; its p may be corrected for other tests; p values of variants never are.
+    """Under how many variants the verdict holds, and which change it; what changes no number is no
+    evidence, and is not counted.
 
     Examples
     --------

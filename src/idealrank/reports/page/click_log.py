@@ -36,52 +36,26 @@ _FEW = 0.02  # share of lists left out, beyond which a page warns
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RewardEstimates:
-    """Values of policies from logged rewards.
+    """Values of policies from logged rewards."""
 
-    Attributes
-    ----------
-    values : mapping of str to sequence of PolicyValue
-        Estimates of each policy, A first.
-    differences : sequence of PolicyDifference
-        B less A; empty with one policy.
-    weights : mapping of str to float array, shape (n,)
-        Weight of each row, by policy.
-    logged_mean : float
-        Mean reward of the log.
-    logged : float array, shape (n,), or None
-        Probability of each row in the log; without it there is no plot of the overlap.
-    """
-
-    values: Mapping[str, Sequence[PolicyValue]]
-    weights: Mapping[str, FloatArray]
-    logged_mean: float
-    differences: Sequence[PolicyDifference] = ()
+    values: Mapping[str, Sequence[PolicyValue]]  # Estimates of each policy, A first
+    weights: Mapping[str, FloatArray]  # shape (n,): weight of each row, by policy
+    logged_mean: float  # Mean reward of the log
+    differences: Sequence[PolicyDifference] = ()  # B less A; empty with one policy
+    # shape (n,): probability of each row in the log; without it there is no plot of the overlap
     logged: FloatArray | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClickLogPage:
-    """Content of a page of a click log.
+    """Content of a page of a click log."""
 
-    Attributes
-    ----------
-    check : LogCheck
-        The log.
-    propensities : Propensities
-        By rank.
-    perplexity : mapping of str to float array, shape (ranks,)
-        On held-out lists, by model; `RATES` is among them.
-    estimates : RewardEstimates or None
-        None without a file of rewards.
-    made : Made
-        Where the page comes from.
-    """
-
-    check: LogCheck
-    propensities: Propensities
+    check: LogCheck  # The log
+    propensities: Propensities  # By rank
+    # shape (ranks,): on held-out lists, by model; `RATES` is among them
     perplexity: Mapping[str, FloatArray]
-    estimates: RewardEstimates | None = None
-    made: Made = field(default_factory=Made)
+    estimates: RewardEstimates | None = None  # None without a file of rewards
+    made: Made = field(default_factory=Made)  # Where the page comes from
 
     def stops(self) -> list[str]:
         """Reasons for which the log cannot carry a conclusion; empty where none was found."""
@@ -121,23 +95,7 @@ class ClickLogPage:
 
 
 def click_page_html(page: ClickLogPage) -> str:
-    """One HTML file that opens offline, and reads the same with scripts and without.
-
-    Raises
-    ------
-    MissingExtraError
-        Jinja2 or vl-convert-python is not installed.
-
-    Examples
-    --------
-    >>> from idealrank.clicks import propensities, simulate
-    >>> log = simulate([[0.5, 0.3]] * 4, 400, ranks=2, policy="random")
-    >>> found = propensities(log, n_resamples=10)
-    >>> check = LogCheck(n_rows=800, n_lists=400, n_kept=400, problems=(), from_zero=False, sessions=log, kept_rows=np.ones(800, np.bool_))
-    >>> page = ClickLogPage(check=check, propensities=found, perplexity={RATES: found.perplexity})
-    >>> click_page_html(page).splitlines()[0]
-    '<!DOCTYPE html>'
-    """
+    """One HTML file that opens offline, and reads the same with scripts and without."""
     stops = page.stops()
     found, log = page.propensities, log_parts(page.check)
     log_titles = [*(["Lists left out"] if page.check.problems else []), "Clicks by rank"]
@@ -224,7 +182,9 @@ def _sections(page: ClickLogPage) -> Iterator[dict[str, Any]]:
 
 
 def _drawing(template: Spec, rows: list[Row], said: str = "") -> dict[str, str] | None:
-    """A drawing, and its description, which the page gives to readers instead; None without anything to draw."""
+    """A drawing, and its description, which the page gives to readers instead; None without
+    anything to draw.
+    """
     spec = dressed(template, rows, {"said": said}, _COLOURS)
     return {"said": str(spec.pop("description")).strip(), "svg": svg(spec)} if rows else None
 

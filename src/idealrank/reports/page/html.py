@@ -61,24 +61,8 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 
 def page_html(subject: Subject) -> str:
-    """One HTML file that opens offline: no request leaves it, and nothing in it is evaluated from text.
-
-    Parameters
-    ----------
-    subject : Subject
-        Everything it shows.
-
-    Raises
-    ------
-    MissingExtraError
-        Jinja2 or vl-convert-python is not installed.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> page_html(Subject(evaluations=(one,), measures=one.measures)).splitlines()[0]
-    '<!DOCTYPE html>'
+    """One HTML file that opens offline: no request leaves it, and nothing in it is evaluated from
+    text.
     """
     template, vega = template_of("page.html"), bundle("writing a report", "report")
     script = "\n".join(map(_asset, _SCRIPTS))
@@ -95,7 +79,9 @@ def page_html(subject: Subject) -> str:
 
 
 def _rendered(template: Any, fixed: Mapping[str, Any], subject: Subject, most: int | None, *, shorter: bool) -> str | None:
-    """The page with ids of so many letters; None if these take too much of its room, and there are shorter ones."""
+    """The page with ids of so many letters; None if these take too much of its room, and there are
+    shorter ones.
+    """
     ids = shortened(_named(subject), most)
     plain = {**fixed, **page_context(subject, ids, most)}
     empty: str = template.render(plain | _room(subject, Payload(data="", lists="", texts=0, rankings=0, errors={})))
@@ -114,18 +100,16 @@ def _named(subject: Subject) -> list[str]:
 
 
 def _lengths(subject: Subject) -> list[int | None]:
-    """Letters of the longest id that a page may show: any number, then fewer and fewer of those that change something."""
+    """Letters of the longest id that a page may show: any number, then fewer and fewer of those
+    that change something.
+    """
     longest = max(map(len, _named(subject)), default=0)
     return [None, *(most for most in LENGTHS if most < longest)]
 
 
 def fit(text: str) -> str:
-    r"""A text without what could break the page or turn the direction of reading: such characters stand as escapes.
-
-    Examples
-    --------
-    >>> fit("a\u202eb\udcff"), fit("one\ntwo")
-    ('a\\u202eb\\udcff', 'one\ntwo')
+    r"""A text without what could break the page or turn the direction of reading: such characters
+    stand as escapes.
     """
     return _UNFIT.sub(lambda found: ascii(found[0])[1:-1], text)
 
@@ -136,23 +120,8 @@ def _finalize(value: Any) -> Any:
 
 
 def page_context(subject: Subject, ids: Mapping[str, str] | None = None, most: int | None = None) -> dict[str, Any]:
-    """Return the content that templates write regardless of room: verdict, tables, cautions, method and origin.
-
-    Parameters
-    ----------
-    subject : Subject
-        Everything to show.
-    ids : mapping of str to str, optional
-        What stands for each query; default: its id.
-    most : int, optional
-        Letters of the longest id, where some are shortened.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> page_context(Subject(evaluations=(one,), measures=one.measures))["headline"]
-    'run reaches RR 1.0000'
+    """Return the content that templates write regardless of room: verdict, tables, cautions, method
+    and origin.
     """
     ids = {query: query for query in _named(subject)} if ids is None else ids
     comparison, pairs = subject.comparison, pairs_of(subject)
@@ -241,46 +210,18 @@ def _asset(name: str) -> str:
 
 
 def styles() -> str:
-    """Rules of every page.
-
-    Examples
-    --------
-    >>> "prefers-color-scheme: dark" in styles()
-    True
-    """
+    """Rules of every page."""
     return "\n".join(map(_asset, _STYLES))
 
 
 def template_of(name: str) -> Any:
-    """A template of the folder `templates`, which escapes every text.
-
-    Examples
-    --------
-    >>> template_of("page.html").name
-    'page.html'
-    """
+    """A template of the folder `templates`, which escapes every text."""
     return templates("writing a report", "report").get_template(name)
 
 
 def templates(what: str, extra: str, *packages: str) -> Any:
-    """Templates of pages, and of packages whose pages have the parts of a report; every text in them is escaped.
-
-    Parameters
-    ----------
-    what, extra : str
-        What needs them, and the extra of idealrank that has Jinja2.
-    *packages : str
-        Packages with a folder `templates`, searched first.
-
-    Raises
-    ------
-    MissingExtraError
-        Jinja2 is not installed.
-
-    Examples
-    --------
-    >>> "parts.html" in templates("an example", "report").list_templates()
-    True
+    """Templates of pages, and of packages whose pages have the parts of a report; every text in
+    them is escaped.
     """
     return _environment(load_extra("jinja2", what, extra), packages)
 
@@ -300,7 +241,9 @@ def _packed_vega(vega: str) -> str:
 
 
 def _table(table: Table) -> str:
-    """As every report writes it, but with a minus as wide as the plus, and heads that may go on in a second line."""
+    """As every report writes it, but with a minus as wide as the plus, and heads that may go on in
+    a second line.
+    """
     text = _NUMBER_CELL.sub(lambda found: found[1] + _HYPHEN.sub("\u2212", found[2]), as_html(table))
     return _HEAD_CELL.sub(lambda found: found[1] + found[2].replace("_", "_<wbr>"), text)
 

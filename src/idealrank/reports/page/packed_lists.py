@@ -18,7 +18,9 @@ _HEADER, _RATIO = 2, 1 / 3  # bytes that come out before any deflated ones; defl
 
 
 class Piece(NamedTuple):
-    """Place and rankings of a query, and the documents that no query before it has, the first of which has a number."""
+    """Place and rankings of a query, and the documents that no query before it has, the first of
+    which has a number.
+    """
 
     query: str
     rankings: dict[str, Any]
@@ -27,18 +29,10 @@ class Piece(NamedTuple):
 
 
 def fitting(subject: Subject, queries: Sequence[str], room: int) -> tuple[list[Piece], bytes]:
-    """The first rankings, about as many as fit into so many letters, and the JSON of `lists_of` them, deflated.
+    """The first rankings, about as many as fit into so many letters, and the JSON of `lists_of`
+    them, deflated.
 
-    Rankings are deflated on a thread of their own while the next ones are made. Those behind the last that fits are dropped: the state
-    of the deflation after each is kept until the size of the next is known.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> pieces, content = fitting(Subject(evaluations=(one,), measures=one.measures), ["q"], 1000)
-    >>> pieces, zlib.decompress(content)
-    ([], b'{"lists":{},"documents":[],"documentTexts":{}}')
+    Rankings are deflated on a thread of their own while the next ones are made.
     """
     found: list[Piece] = []
     written = _Lists(subject)
@@ -52,7 +46,9 @@ def fitting(subject: Subject, queries: Sequence[str], room: int) -> tuple[list[P
 
 
 class _State(NamedTuple):
-    """The deflation after some rankings: what comes next is added to it, and `parts` is the number of its parts so far."""
+    """The deflation after some rankings: what comes next is added to it, and `parts` is the number
+    of its parts so far.
+    """
 
     deflate: Any
     parts: int
@@ -96,7 +92,9 @@ def _with_states(written: _Lists, pieces: Iterator[Piece]) -> Iterator[tuple[Pie
 
 
 class _Deflated:
-    """Deflated bytes, and their number; that of bytes which the deflation still holds is estimated by the ratio so far."""
+    """Deflated bytes, and their number; that of bytes which the deflation still holds is estimated
+    by the ratio so far.
+    """
 
     def __init__(self) -> None:
         self.deflate = zlib.compressobj(_LEVEL)
@@ -117,7 +115,9 @@ class _Deflated:
 
 
 def pieces_of(subject: Subject, queries: Sequence[str]) -> Iterator[Piece]:
-    """Rankings of the subject in its order, each made when it is asked for; `queries` has all queries of the page."""
+    """Rankings of the subject in its order, each made when it is asked for; `queries` has all
+    queries of the page.
+    """
     numbers: dict[str, int] = {}
     place = {query: number for number, query in enumerate(queries)}
     for query, lists in subject.lists.items():
@@ -177,13 +177,7 @@ def _snippet(text: str) -> str:
 
 
 def size_packed(content_bytes: int) -> int:
-    """Letters of base64 for so many bytes.
-
-    Examples
-    --------
-    >>> size_packed(4)
-    8
-    """
+    """Letters of base64 for so many bytes."""
     return -(-content_bytes // 3) * 4
 
 

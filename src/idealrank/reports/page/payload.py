@@ -31,29 +31,7 @@ DISTINCT = 20_000
 
 
 def coded(values: FloatArray, counted: BoolArray, *, most_distinct: int = DISTINCT) -> dict[str, Any]:
-    """Values as codes of two bytes, with what turns them into numbers again.
-
-    Parameters
-    ----------
-    values : float64 array, shape (n_runs, n_queries)
-        Of one measure.
-    counted : bool array, shape (n_runs, n_queries)
-        Which of them count; the others, and what is not finite, have the code 65,535.
-    most_distinct : int
-        Distinct values up to which a table of them is kept, at most 65,535.
-
-    Returns
-    -------
-    dict
-        ``codes``: base64 of unsigned 16-bit numbers, little-endian, a run after the other. ``table``: base64 of the distinct values as
-        float64, little-endian, or None; then a value is ``low + step * code``. ``error``: the largest rounding error, 0 with a table.
-
-    Examples
-    --------
-    >>> found = coded(np.array([[0.5, 0.0, 0.5]]), np.array([[True, True, False]]))
-    >>> decoded(found, (1, 3)), found["error"]
-    (array([[0.5, 0. , nan]]), 0.0)
-    """
+    """Values as codes of two bytes, with what turns them into numbers again."""
     kept = counted & np.isfinite(values)
     table, codes_kept = np.unique(values[kept], return_inverse=True)
     codes = np.full(values.shape, NOT_COUNTED, "<u2")
@@ -68,13 +46,7 @@ def coded(values: FloatArray, counted: BoolArray, *, most_distinct: int = DISTIN
 
 
 def decoded(found: dict[str, Any], shape: tuple[int, int]) -> FloatArray:
-    """Decode values as the page's script does; NaN is a value that does not count.
-
-    Examples
-    --------
-    >>> decoded(coded(np.array([[1 / 3]]), np.array([[True]])), (1, 1))
-    array([[0.33333333]])
-    """
+    """Decode values as the page's script does; NaN is a value that does not count."""
     codes = np.frombuffer(base64.b64decode(found["codes"]), "<u2").reshape(shape)
     kept = codes != NOT_COUNTED
     values = np.full(shape, np.nan)
@@ -86,24 +58,14 @@ def decoded(found: dict[str, Any], shape: tuple[int, int]) -> FloatArray:
 
 
 def packed(content: bytes) -> str:
-    """Deflated (zlib's layout, which browsers call "deflate"), then base64; the same content gives the same text.
-
-    Examples
-    --------
-    >>> unpacked(packed(b"a" * 1000)) == b"a" * 1000
-    True
+    """Deflated (zlib's layout, which browsers call "deflate"), then base64; the same content gives
+    the same text.
     """
     return _base64(zlib.compress(content, 9))
 
 
 def unpacked(text: str) -> bytes:
-    """The content again.
-
-    Examples
-    --------
-    >>> unpacked(packed(b"one"))
-    b'one'
-    """
+    """The content again."""
     return zlib.decompress(base64.b64decode(text))
 
 
@@ -120,76 +82,27 @@ _STEP = 0.99  # so many of the rankings that should fit are kept when an estimat
 
 @dataclass(frozen=True, kw_only=True)
 class Payload:
-    """Both parts, packed, and what had no room in them.
+    """Both parts, packed, and what had no room in them."""
 
-    Attributes
-    ----------
-    data, lists : str
-        Deflated JSON in base64.
-    texts, rankings : int
-        Queries whose text and whose rankings are in them.
-    errors : mapping of str to float
-        By measure: the largest rounding error of its values; 0 where they are exact.
-    """
-
+    # data, lists: Deflated JSON in base64
     data: str
     lists: str
+    # texts, rankings: Queries whose text and whose rankings are in them
     texts: int
     rankings: int
+    # By measure: the largest rounding error of its values; 0 where they are exact
     errors: Mapping[str, float]
 
 
 def payload(subject: Subject) -> dict[str, Any]:
-    """Everything that scripts read, whatever its size.
-
-    Parameters
-    ----------
-    subject : Subject
-        What the page shows.
-
-    Returns
-    -------
-    dict
-        ``runs``, ``queries``, ``documents``: ids, known by their places from here on. ``shortened``: places of queries whose id has no
-        middle. ``labels``: names of runs in titles.
-        ``measures``: text, direction, low, high, cutoff. ``pairs``: of runs, the one shown first in front.
-        ``texts``, ``documentTexts``: by place. ``values``: by measure, see `coded`.
-        ``slices``: queries by name. ``lists``: by query, for each run ``d`` documents (-1 where unknown), ``g`` grades, ``t`` 1 where
-        tied, ``a`` contributions, ``n`` length, ``b`` relevant documents further down; and ``relevant``. ``specs``, ``rows``, ``words``:
-        of plots, see `specs`. ``made``: command, commit, time, version.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> found = payload(Subject(evaluations=(one,), measures=one.measures))
-    >>> found["runs"], found["queries"], found["measures"][0]["text"]
-    (['run'], ['q'], 'RR')
-    """
+    """Everything that scripts read, whatever its size."""
     ids = shortened(queries_of(subject), None)
     return _data(subject, ids, dict(_texts(subject))) | lists_of(subject, list(pieces_of(subject, queries_of(subject))))
 
 
 def fitted(subject: Subject, ids: Mapping[str, str], room: int, *, shorter: bool = False) -> Payload | None:
-    """Both parts in so many letters: values always, then texts of queries, then rankings in the order of the subject.
-
-    Parameters
-    ----------
-    subject : Subject
-        What the page shows.
-    ids : mapping of str to str
-        What stands for the id of each query.
-    room : int
-        Letters for both parts together. The ids and values of all queries are never left out, so that a page of very many is larger.
-    shorter : bool
-        Whether there are shorter ids: then None is the answer if these take more than their share.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> fitted(Subject(evaluations=(one,), measures=one.measures), {"q": "q"}, 10_000).rankings
-    0
+    """Both parts in so many letters: values always, then texts of queries, then rankings in the
+    order of the subject.
     """
     found = _data(subject, ids, {})
     data = packed(as_json(found))
@@ -210,28 +123,12 @@ def fitted(subject: Subject, ids: Mapping[str, str], room: int, *, shorter: bool
 
 
 def queries_of(subject: Subject) -> list[str]:
-    """Queries of all evaluations, in the order of the first.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> queries_of(Subject(evaluations=(one,), measures=one.measures))
-    ['q']
-    """
+    """Queries of all evaluations, in the order of the first."""
     return list(dict.fromkeys(query for one in subject.evaluations for query in one.queries))
 
 
 def values_of(subject: Subject, measure: Measure) -> tuple[FloatArray, BoolArray]:
-    """Values and whether they count, shape (n_runs, n_queries), in the order of `queries_of`.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> values_of(Subject(evaluations=(one,), measures=one.measures), one.measures[0])
-    (array([[1.]]), array([[ True]]))
-    """
+    """Values and whether they count, shape (n_runs, n_queries), in the order of `queries_of`."""
     queries = queries_of(subject)
     row_of = {query: row for row, query in enumerate(queries)}
     values = np.full((len(subject.evaluations), len(queries)), np.nan)
@@ -245,15 +142,7 @@ def values_of(subject: Subject, measure: Measure) -> tuple[FloatArray, BoolArray
 
 
 def pairs_of(subject: Subject) -> list[tuple[int, int]]:
-    """Pairs of runs by number, the one that is shown first in front.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> pairs_of(Subject(evaluations=(one, one), measures=one.measures))
-    [(0, 1)]
-    """
+    """Pairs of runs by number, the one that is shown first in front."""
     if subject.comparison is not None:
         place = {name: number for number, name in enumerate(subject.names)}
         return [(place[pair.a], place[pair.b]) for pair in leading_pairs(subject.comparison)]

@@ -8,14 +8,8 @@ LENGTHS = (120, 60, 40, 24, 16, 12, 8)
 
 
 def shortened(ids: Iterable[str], most: int | None) -> dict[str, str]:
-    """Each id with what stands for it: itself up to a length, else its beginning and its end, all different.
-
-    Parameters
-    ----------
-    ids : iterable of str
-        Distinct ids.
-    most : int, optional
-        Letters of the longest; None leaves all as they are. A number in the middle tells equal ones apart, and may take more.
+    """Each id with what stands for it: itself up to a length, else its beginning and its end, all
+    different.
 
     Examples
     --------

@@ -46,14 +46,8 @@ _QUANTILES = {"least": 0.0, "10 %": 0.1, "25 %": 0.25, "median": 0.5, "75 %": 0.
 
 
 def means_grid(subject: Subject) -> Table:
-    """Means with intervals and unjudged shares, a row a run; of several compared the best by the first measure first, with groups.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> [cell.text for cell in means_grid(Subject(evaluations=(one,), measures=one.measures)).rows[0]]
-    ['RR', '1.0000', '-', '1', '0.0%']
+    """Means with intervals and unjudged shares, a row a run; of several compared the best by the
+    first measure first, with groups.
     """
     comparison, texts = subject.comparison, [str(measure) for measure in subject.measures]
     if len(subject.names) <= _FEW and (len(subject.names) == 1 or len(texts) > _FEW):
@@ -80,7 +74,9 @@ def means_grid(subject: Subject) -> Table:
 
 
 def _long_means(subject: Subject) -> Table:
-    """A row a measure and run, where they are too many for a line; each share of unjudged documents is as deep as its measure."""
+    """A row a measure and run, where they are too many for a line; each share of unjudged documents
+    is as deep as its measure.
+    """
     columns: list[Column[_Mean]] = [Column(title="measure", cell=lambda one: str(one.measure))]
     if len(subject.names) > 1:
         columns.append(Column(title="run", cell=lambda one: one_line(one.run)))
@@ -149,15 +145,7 @@ _PLAIN = Shown(USUAL, USUAL, None)
 
 
 def pair_grid(pair: Pair) -> Table:
-    """One pair of runs, a row a measure: means, difference, verdict, and unjudged documents.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> [cell.text for cell in pair_grid(ir.compare(one, one).pairs[0]).rows[0]][:5]
-    ['RR', 'identical', '1.0000', '1.0000', '+0.0000']
-    """
+    """One pair of runs, a row a measure: means, difference, verdict, and unjudged documents."""
     rows = list(pair.measures.values())
     a, b = one_line(pair.a), one_line(pair.b)
     lacking = () if any(row.unjudged_a is not None for row in rows) else ("unjudged a", "unjudged b")
@@ -167,29 +155,13 @@ def pair_grid(pair: Pair) -> Table:
 
 
 def more_grid(pair: Pair) -> Table:
-    """Build the further table of a pair, one row a measure.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> [cell.text for cell in more_grid(ir.compare(one, one).pairs[0]).rows[0]]
-    ['RR', '1', '0', '-', '-', '-', '1', '-']
-    """
+    """Build the further table of a pair, one row a measure."""
     columns = [_MEASURE, *difference_columns("page: more", _PLAIN, _LEVEL)]
     return Table.of(columns, map(Line.of, pair.measures.values()), title="More on each measure")
 
 
 def every_pair_grid(comparison: Comparison, measure: str) -> Table:
-    """All pairs by one measure, a row a pair, the one that is shown first in front.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> [cell.text for cell in every_pair_grid(ir.compare(one, one), "RR").rows[0]][:2]
-    ['run (2)', 'run']
-    """
+    """All pairs by one measure, a row a pair, the one that is shown first in front."""
     lines = [Line.of(pair.measures[measure], a=one_line(pair.a), b=one_line(pair.b)) for pair in leading_pairs(comparison)]
     rows = [line.row for line in lines]
     named: list[Column[Line]] = [Column(title="run", cell=lambda line: line.b), Column(title="against", cell=lambda line: line.a)]
@@ -199,16 +171,7 @@ def every_pair_grid(comparison: Comparison, measure: str) -> Table:
 
 
 def slices_grid(pair: Pair, measure: str) -> Table | None:
-    """Slices of one pair by one measure, the worst first; None without slices.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> found = slices_grid(ir.compare(one, one, slices={"q": "short"}).pairs[0], "RR")
-    >>> [cell.text for cell in found.rows[0]][:5]
-    ['short', 'identical', '1', '1.0000', '1.0000']
-    """
+    """Slices of one pair by one measure, the worst first; None without slices."""
     row = pair.measures[measure]
     if row.slices is None:
         return None
@@ -219,15 +182,7 @@ def slices_grid(pair: Pair, measure: str) -> Table | None:
 
 
 def spread_grid(subject: Subject) -> Table:
-    """Quantiles of the values of each query, by measure and run.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"p": ["x"]}, "RR")
-    >>> [cell.text for cell in spread_grid(Subject(evaluations=(one,), measures=one.measures)).rows[0]][:5]
-    ['RR', 'run', '0.0000', '0.1000', '0.2500']
-    """
+    """Quantiles of the values of each query, by measure and run."""
     columns: list[Column[_Spread]] = [
         Column(title="measure", cell=lambda one: one.measure),
         Column(title="run", cell=lambda one: one_line(one.run)),
@@ -268,15 +223,7 @@ class _AtCutoff:
 
 
 def curves_grid(subject: Subject) -> Table:
-    """Means at each cutoff with their intervals.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> curves_grid(Subject(evaluations=(one,), measures=one.measures)).rows
-    []
-    """
+    """Means at each cutoff with their intervals."""
     rows = [
         _AtCutoff(f"{curve.measure}@{cutoff}", run, found)
         for curve in subject.curves
@@ -294,15 +241,7 @@ def curves_grid(subject: Subject) -> Table:
 
 
 def robust_grid(found: Robustness) -> Table:
-    """Every way of computing the first measure that changes the numbers, and what it says.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> found = ir.robust({"q": {"x": 1}}, {"q": ["y", "x"]}, {"q": ["x"]}, "RR", variants=["cutoff=1"])
-    >>> [(row[0].text, row[2].text) for row in robust_grid(found).rows]
-    [('as asked', '+0.5000'), ('cutoff=1', '+1.0000')]
-    """
+    """Every way of computing the first measure that changes the numbers, and what it says."""
     kept = [found.reference, *(one for one in found.variants if one.row is not None and one.status == "changes the numbers")]
     columns: list[Column[Variant]] = [
         Column(title="changed", cell=lambda one: "as asked" if one is found.reference else one.change),
@@ -325,15 +264,7 @@ def _line(one: Variant) -> Line:
 
 
 def checks_grid(gated: Gated) -> Table:
-    """The checks of a gate, failures first.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> [cell.text for cell in checks_grid(ir.gate(one, one)).rows[0]][:3]
-    ['passed', 'RR', 'run (2)']
-    """
+    """The checks of a gate, failures first."""
     places = gate_places(gated)
 
     def why(one: Check) -> str:
@@ -361,14 +292,8 @@ def checks_grid(gated: Gated) -> Table:
 
 
 def contracts_grid(gated: Gated, texts: Mapping[str, str] | None = None, ids: Mapping[str, str] | None = None) -> Table:
-    """The contracts of a gate, broken ones first; a query by its text where there is one, with its id, or what stands for it, behind.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> contracts_grid(ir.gate(one, one)).rows
-    []
+    """The contracts of a gate, broken ones first; a query by its text where there is one, with its
+    id, or what stands for it, behind.
     """
     columns: list[Column[KeptContract]] = [
         Column(title="outcome", cell=lambda one: _said(mark_of_contract(one, gated))),
@@ -388,44 +313,18 @@ def _named(query: str, texts: Mapping[str, str], ids: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """A query on which two runs differ, or one value of a single run.
+    """A query on which two runs differ, or one value of a single run."""
 
-    Attributes
-    ----------
-    query, text : str
-        Its id and text.
-    values : tuple of float
-        Of a and b, or of the only run.
-    difference : float
-        b - a; the value itself of a single run.
-    """
-
+    # query, text: Its id and text
     query: str
     text: str
-    values: tuple[float, ...]
-    difference: float
+    values: tuple[float, ...]  # Of a and b, or of the only run
+    difference: float  # b - a; the value itself of a single run
 
 
 def changes(subject: Subject, pair: tuple[int, int] | None, most: int) -> tuple[Sequence[Change], Sequence[Change]]:
-    """Queries that lost and that gained most by the first measure; of a single run the worst, and nothing.
-
-    Parameters
-    ----------
-    subject : Subject
-        What the page shows.
-    pair : tuple of int, optional
-        Numbers of two runs.
-    most : int
-        Queries of each kind.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {"p": {"x": 1}, "q": {"x": 1}}
-    >>> a, b = (ir.evaluate(qrels, {"p": ranking, "q": ["x"]}, "RR") for ranking in (["x"], ["y", "x"]))
-    >>> worst, best = changes(Subject(evaluations=(a, b), measures=a.measures), (0, 1), 3)
-    >>> [(one.query, one.difference) for one in worst], best
-    ([('p', -0.5)], [])
+    """Queries that lost and that gained most by the first measure; of a single run the worst, and
+    nothing.
     """
     measure, queries = subject.measures[0], queries_of(subject)
     values, counted = values_of(subject, measure)

@@ -35,30 +35,14 @@ Kind: TypeAlias = Literal["evaluation", "comparison", "gate"]
 
 
 def kind(subject: Subject) -> Kind:
-    """Return the subject of a page.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> kind(Subject(evaluations=(one,), measures=one.measures))
-    'evaluation'
-    """
+    """Return the subject of a page."""
     if subject.gated is not None:
         return "gate"
     return "evaluation" if subject.comparison is None else "comparison"
 
 
 def page_title(subject: Subject) -> str:
-    """Of the window, and of a bookmark.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> page_title(Subject(evaluations=(one,), measures=one.measures))
-    'run'
-    """
+    """Of the window, and of a bookmark."""
     names = [one_line(name) for name in subject.names]
     if subject.gated is not None:
         return f"Gate: {one_line(subject.gated.run)}"
@@ -68,15 +52,7 @@ def page_title(subject: Subject) -> str:
 
 
 def headline(subject: Subject) -> str:
-    """The verdict in a sentence without its numbers.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> headline(Subject(evaluations=(one,), measures=one.measures))
-    'run reaches RR 1.0000'
-    """
+    """The verdict in a sentence without its numbers."""
     if subject.gated is not None:
         verdict = of_gate(subject.gated)
         accepted = subject.gated.acceptance
@@ -96,7 +72,9 @@ def headline(subject: Subject) -> str:
 
 
 def _of_many(comparison: Comparison, measure: str) -> str:
-    """The headline of several runs. If more than a few do not differ significantly, only their number: tables name them."""
+    """The headline of several runs. If more than a few do not differ significantly, only their
+    number: tables name them.
+    """
     if comparison.method.baseline is not None:
         return of_many(comparison, measure)
     groups = comparison.groups(measure)
@@ -109,28 +87,12 @@ def _of_many(comparison: Comparison, measure: str) -> str:
 
 
 def sentences(subject: Subject) -> list[str]:
-    """Return the sentences after the verdict: its numbers, then further facts.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> sentences(Subject(evaluations=(one, one), measures=one.measures, comparison=ir.compare(one, one)))[0]
-    'RR is 1.0000 in both.'
-    """
+    """Return the sentences after the verdict: its numbers, then further facts."""
     return _told(subject).brief
 
 
 def more_sentences(subject: Subject) -> list[str]:
-    """Return the sentences that the page folds away.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> more_sentences(Subject(evaluations=(one, one), measures=one.measures, comparison=ir.compare(one, one)))
-    []
-    """
+    """Return the sentences that the page folds away."""
     return _told(subject).more
 
 
@@ -169,15 +131,8 @@ def _of_gate(gated: Gated) -> Told:
 
 
 def in_plain_words(subject: Subject) -> str:
-    """The difference of the pair shown first as results that users get; empty where its measure counts none.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1, "y": 1} for i in range(9)}
-    >>> pair = [ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "P@10") for ranking in (["x", "y"], ["x", "z"])]
-    >>> in_plain_words(Subject(evaluations=tuple(pair), measures=pair[0].measures, comparison=ir.compare(*pair)))
-    'By P@10, run (2) has about 1.0 fewer relevant results in ten (95% interval: 1.0 to 1.0 fewer).'
+    """The difference of the pair shown first as results that users get; empty where its measure
+    counts none.
     """
     return "" if subject.comparison is None else plain_sentence(leading_pairs(subject.comparison)[0])
 
@@ -211,15 +166,7 @@ def _of_evaluation(subject: Subject) -> list[str]:
 
 
 def pair_sentences(subject: Subject) -> list[str]:
-    """A line for each of a few pairs; none for one pair, or for very many.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> pair_sentences(Subject(evaluations=(one, one), measures=one.measures, comparison=ir.compare(one, one)))
-    []
-    """
+    """A line for each of a few pairs; none for one pair, or for very many."""
     comparison = subject.comparison
     if subject.gated is not None or comparison is None or len(comparison.pairs) == 1 or is_many(comparison):
         return []
@@ -227,15 +174,7 @@ def pair_sentences(subject: Subject) -> list[str]:
 
 
 def method(subject: Subject) -> list[str]:
-    """Describe the method in phrases.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> method(Subject(evaluations=(one,), measures=one.measures))
-    ["intervals of means: Student's, over queries like these"]
-    """
+    """Describe the method in phrases."""
     phrases = [f"the gate: {gate_method(subject.gated)}"] if subject.gated is not None else []
     if subject.comparison is not None:
         phrases += [f"differences: {method_text(subject.comparison)}"]
@@ -251,47 +190,23 @@ def method(subject: Subject) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class GlossaryEntry:
-    """One measure in words.
+    """One measure in words."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        As the page writes it, with each of its options.
-    summary, use, formula : str
-        What it is, when to choose it, and how it is computed.
-    range, direction : str
-        Least and greatest value; whether more is better.
-
-    Examples
-    --------
-    >>> from idealrank.measures.binary import RR
-    >>> entry_of(RR, ("RR",)).range
-    '0 to 1'
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # As the page writes it, with each of its options
+    # summary, use, formula: What it is, when to choose it, and how it is computed
     summary: str
     use: str
     formula: str
+    # range, direction: Least and greatest value; whether more is better
     range: str
     direction: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Term:
-    """A word of the page that is no measure of a run, in one sentence.
+    """A word of the page that is no measure of a run, in one sentence."""
 
-    Attributes
-    ----------
-    name, text : str
-        The word, and what it means.
-
-    Examples
-    --------
-    >>> Term(name="rank", text="1 is the top.").name
-    'rank'
-    """
-
+    # name, text: The word, and what it means
     name: str
     text: str
 
@@ -312,20 +227,7 @@ _TIPS = Term(
 
 
 def terms(subject: Subject) -> list[Term]:
-    """RBO, d_z and the tipping point, where the page has them.
-
-    Parameters
-    ----------
-    subject : Subject
-        What the page shows.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> [term.name for term in terms(Subject(evaluations=(one, one), measures=one.measures, comparison=ir.compare(one, one)))]
-    ['d_z']
-    """
+    """RBO, d_z and the tipping point, where the page has them."""
     comparison = subject.comparison
     if comparison is None:
         return []
@@ -337,20 +239,7 @@ def terms(subject: Subject) -> list[Term]:
 
 
 def glossary(subject: Subject) -> list[GlossaryEntry]:
-    """An entry for each measure of the page; those that differ in options alone share one.
-
-    Parameters
-    ----------
-    subject : Subject
-        What the page shows.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["nDCG@10", "nDCG@20", "RR"])
-    >>> [(entry.names, entry.direction) for entry in glossary(Subject(evaluations=(one,), measures=one.measures))]
-    [(('nDCG@10', 'nDCG@20'), 'more is better'), (('RR',), 'more is better')]
-    """
+    """An entry for each measure of the page; those that differ in options alone share one."""
     names: dict[type[Measure], tuple[str, ...]] = {}
     for measure in subject.measures:
         names[type(measure)] = (*names.get(type(measure), ()), str(measure))
@@ -358,14 +247,7 @@ def glossary(subject: Subject) -> list[GlossaryEntry]:
 
 
 def entry_of(cls: type[Measure], names: tuple[str, ...]) -> GlossaryEntry:
-    """Describe a class in sentences from its own facts.
-
-    Examples
-    --------
-    >>> from idealrank.measures.binary import P
-    >>> entry_of(P, ("P@5",)).formula
-    'P@k = |relevant in the top k| / k'
-    """
+    """Describe a class in sentences from its own facts."""
     facts = facts_of(cls)
     return GlossaryEntry(
         names=names,

@@ -17,70 +17,31 @@ _NUMBER = re.compile(r"[<+-]?[\d,]+(?P<after>(?:\.\d+)?(?: ?%)?)")
 
 
 class Cell(NamedTuple):
-    """One cell.
+    """One cell."""
 
-    Attributes
-    ----------
-    text : str
-        What people read.
-    value : float, int, str, pair of float, or None
-        What programs read: the exact number, both ends of an interval; None where the text says all.
-    strong : bool
-        Stands out, as the best of its column does.
-    mark : str
-        Behind the text and a little higher, such as the ``*`` of a significant difference; what it means is in a note.
-    tone : {"", "better", "worse", "quiet"}
-        Colour, where there is one. It never says anything that no word says.
-
-    Examples
-    --------
-    >>> Cell("0.25", 0.2533).value
-    0.2533
-    """
-
-    text: str
+    text: str  # What people read
+    # What programs read: the exact number, both ends of an interval; None where the text says all
     value: Value = None
-    strong: bool = False
+    strong: bool = False  # Stands out, as the best of its column does
+    # Behind the text and a little higher, such as the ``*`` of a significant difference; what it
+    # means is in a note
     mark: str = ""
-    tone: Tone = ""
+    tone: Tone = ""  # Colour, where there is one
 
 
 class NamedCells(dict[str, Cell]):
-    """A row whose cells are given by the names of their columns; the others are empty.
-
-    Examples
-    --------
-    >>> Table.of([Column(title="run"), Column(title="AP", kind="number")], [NamedCells(run=Cell("all"))]).rows[0][1].text
-    ''
-    """
+    """A row whose cells are given by the names of their columns; the others are empty."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Column(Generic[Row]):
-    """A column: its title, and what stands in it beside each row.
+    """A column: its title, and what stands in it beside each row."""
 
-    Attributes
-    ----------
-    title : str
-        Its head.
-    kind : {"text", "number"}
-        Texts begin at the left, numbers stand with their points below each other.
-    cell : callable, optional
-        From what a row is about its cell, or the text of one.
-    name : str
-        Of the column in a row of given cells; default its title.
-
-    Examples
-    --------
-    >>> length = Column(title="length", kind="number", cell=lambda word: Cell(str(len(word)), len(word)))
-    >>> Table.of([Column(title="word", cell=str), length], ["nDCG"]).rows
-    [[Cell(text='nDCG', value=None, strong=False, mark='', tone=''), Cell(text='4', value=4, strong=False, mark='', tone='')]]
-    """
-
-    title: str
-    kind: Kind = "text"
+    title: str  # Its head
+    kind: Kind = "text"  # Texts begin at the left, numbers stand with their points below each other
+    # From what a row is about its cell, or the text of one
     cell: "Callable[[Row], Cell | str] | None" = None
-    name: str = ""
+    name: str = ""  # Of the column in a row of given cells; default its title
 
     def beside(self, row: "Row | NamedCells") -> Cell:
         """Its cell in the row of one thing."""
@@ -98,35 +59,12 @@ class Column(Generic[Row]):
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Columns and rows, the first column naming the rows.
+    """Columns and rows, the first column naming the rows."""
 
-    Attributes
-    ----------
-    columns : sequence of Column
-        The heads.
-    rows : sequence of sequence of Cell
-        Each with a cell for each column.
-    title : str
-        Stands above; none where empty.
-    notes : sequence of str
-        Sentences below: what marks mean.
-
-    Raises
-    ------
-    ValueError
-        A row has more cells than there are columns, or fewer.
-
-    Examples
-    --------
-    >>> columns = [Column(title="run", cell=str), Column(title="letters", kind="number", cell=lambda run: number_cell(len(run), 0))]
-    >>> [cell.text for cell in Table.of(columns, ["bm25"]).rows[0]]
-    ['bm25', '4']
-    """
-
-    columns: Sequence[Column[Any]]
-    rows: Sequence[Sequence[Cell]]
-    title: str = ""
-    notes: Sequence[str] = ()
+    columns: Sequence[Column[Any]]  # The heads
+    rows: Sequence[Sequence[Cell]]  # Each with a cell for each column
+    title: str = ""  # Stands above; none where empty
+    notes: Sequence[str] = ()  # Sentences below: what marks mean
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -150,67 +88,33 @@ class Table:
 
 
 def number_cell(value: float | None, places: int = USUAL, *, signed: bool = False, strong: bool = False, tone: Tone = "") -> Cell:
-    """A number with so many decimals; a dash where there is none.
-
-    Examples
-    --------
-    >>> number_cell(0.25, 2, signed=True).text, number_cell(None).text
-    ('+0.25', '-')
-    """
+    """A number with so many decimals; a dash where there is none."""
     return Cell("-" if value is None else number(value, places, signed=signed), value, strong=strong, tone=tone)
 
 
 def interval_cell(ends: tuple[float, float], places: int = USUAL, *, signed: bool = False) -> Cell:
-    """Both ends of an interval, an infinite one open; a dash where none is finite.
-
-    Examples
-    --------
-    >>> interval_cell((0.25, 0.5), 2).text
-    '[0.25, 0.50]'
-    """
+    """Both ends of an interval, an infinite one open; a dash where none is finite."""
     return Cell(interval(ends, places, signed=signed), ends)
 
 
 def p_cell(p: float | None, alpha: float | None = None) -> Cell:
-    """A p value, on its own side of alpha; a dash where nothing was tested.
-
-    Examples
-    --------
-    >>> p_cell(0.0312).text, p_cell(None).text
-    ('0.0312', '-')
-    """
+    """A p value, on its own side of alpha; a dash where nothing was tested."""
     return Cell("-" if p is None else p_text(p, alpha), p)
 
 
 def count_cell(count: int | None, tone: Tone = "") -> Cell:
-    """A whole number; a dash where there is none.
-
-    Examples
-    --------
-    >>> count_cell(1200).text
-    '1,200'
-    """
+    """A whole number; a dash where there is none."""
     return Cell("-" if count is None else f"{count:,}", count, tone=tone)
 
 
 def share_cell(share: float | None) -> Cell:
-    """A share in per cent; a dash where it was not measured.
-
-    Examples
-    --------
-    >>> share_cell(0.0871).text, share_cell(None).text
-    ('8.7%', '-')
-    """
+    """A share in per cent; a dash where it was not measured."""
     return Cell("-" if share is None else f"{share:.1%}", share)
 
 
 def lacking(texts: Sequence[str]) -> list[str]:
-    """Return padding behind each number of a column, as a pattern of digits, so that decimal points align.
-
-    Examples
-    --------
-    >>> lacking(["1", "0.25", "12.5", "-"])
-    ['.00', '', '0', '']
+    """Return padding behind each number of a column, as a pattern of digits, so that decimal points
+    align.
     """
     found = [_NUMBER.fullmatch(text) for text in texts]
     longest = re.sub(r"\d", "0", max((number["after"] for number in found if number), key=len, default=""))

@@ -12,29 +12,12 @@ Use: TypeAlias = Literal["people", "programs", "pasting"]
 
 
 class Format(NamedTuple):
-    """A format.
+    """A format."""
 
-    Attributes
-    ----------
-    name : str
-        As ``--format`` takes it.
-    title : str
-        In sentences.
-    use : {"people", "programs", "pasting"}
-        For people to read, for programs to read, or to be pasted into a document.
-    delimiter : str
-        Of the cells of a row, for a flat format; empty for others. A command that writes rows has every flat format.
-
-    Examples
-    --------
-    >>> Format("json", "JSON", "programs").is_data
-    True
-    """
-
-    name: str
-    title: str
-    use: Use
-    delimiter: str = ""
+    name: str  # As ``--format`` takes it
+    title: str  # In sentences
+    use: Use  # For people to read, for programs to read, or to be pasted into a document
+    delimiter: str = ""  # Of the cells of a row, for a flat format; empty for others
 
     @property
     def is_data(self) -> bool:
@@ -59,24 +42,7 @@ is one more row, and every command that writes rows has it."""
 
 
 def formats_help(opening: str, names: Iterable[str], told: Mapping[str, str] | None = None) -> str:
-    """The help of an option ``--format``.
-
-    Parameters
-    ----------
-    opening : str
-        What people get, up to the comma or semicolon.
-    names : iterable of str
-        The formats offered.
-    told : mapping of str to str, optional
-        By format what it holds, where that is not the same in all; nothing is said of a format that it lacks.
-
-    Examples
-    --------
-    >>> formats_help("A table for people;", ["table", "json", "csv", "trec", "markdown", "latex"])
-    "A table for people; JSON, CSV or trec_eval's layout for programs; Markdown or LaTeX (booktabs) to paste."
-    >>> formats_help("Text for people;", ["table", "json", "csv"], {"json": "with everything", "csv": "with queries"})
-    'Text for people; JSON with everything, or CSV with queries, for programs.'
-    """
+    """The help of an option ``--format``."""
     offered = [FORMATS[name] for name in names]
     by_content: dict[str, list[str]] = {}
     for one in offered:

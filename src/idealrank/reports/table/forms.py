@@ -30,14 +30,8 @@ _JOINER = "\u2060"  # takes no room, and no mention or link goes across it
 
 
 def markdown_text(text: str) -> str:
-    r"""Text that stays as it is, in a cell of a table or outside; readable in the source, too, where nothing in it is live.
-
-    Examples
-    --------
-    >>> markdown_text("a|b"), markdown_text("<!-- x"), markdown_text("bm25_rm3 *new*"), markdown_text("[x](y)")
-    ('a\\|b', '&lt;!-- x', 'bm25_rm3 \\*new\\*', '[x\\](y)')
-    >>> markdown_text("nDCG@10"), markdown_text("@me")
-    ('nDCG@10', '&#64;&#8288;me')
+    r"""Text that stays as it is, in a cell of a table or outside; readable in the source, too, where
+    nothing in it is live.
     """
     text = printable(text)
     if text == "#":  # the head of a column of letters
@@ -46,12 +40,8 @@ def markdown_text(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text on one line in which nothing is Markdown, HTML, a mention or a link: punctuation stands as entities, which mean a letter.
-
-    Examples
-    --------
-    >>> escaped("p 0.01 <b> @me")
-    'p 0.01 &#60;b&#62; &#64;&#8288;me'
+    """Text on one line in which nothing is Markdown, HTML, a mention or a link: punctuation stands
+    as entities, which mean a letter.
     """
     joined = _JOINED.sub(lambda found: found[0] + _JOINER, text)
     held = _PUNCTUATION.sub(lambda found: entity(found[0]), joined)
@@ -59,24 +49,12 @@ def escaped(text: str) -> str:
 
 
 def entity(letter: str) -> str:
-    """A letter as HTML and Markdown read it back, and never obey it.
-
-    Examples
-    --------
-    >>> entity("|")
-    '&#124;'
-    """
+    """A letter as HTML and Markdown read it back, and never obey it."""
     return f"&#{ord(letter)};"
 
 
 def markdown_number(text: str) -> str:
-    """A number or interval, in which nothing but a comparison sign means something.
-
-    Examples
-    --------
-    >>> markdown_number("[0.1, 0.2]"), markdown_number("<0.001")
-    ('[0.1, 0.2]', '&lt;0.001')
-    """
+    """A number or interval, in which nothing but a comparison sign means something."""
     return text.translate(_CELL)
 
 
@@ -90,49 +68,25 @@ _INTERVAL = re.compile(r"\[[+-]?[\d.]+, [+-]?[\d.]+\]")
 
 
 def latex_row(cells: Iterable[str]) -> str:
-    r"""A row of a table, from cells that are LaTeX already.
-
-    Examples
-    --------
-    >>> latex_row(["a", "b"])
-    'a & b \\\\\n'
-    """
+    r"""A row of a table, from cells that are LaTeX already."""
     return " & ".join(cells) + " \\\\\n"
 
 
 def latex_text(text: str) -> str:
-    r"""Text as it stands; brackets never follow the end of a row unprotected, and hyphens do not become dashes.
-
-    Examples
-    --------
-    >>> latex_text("50%_a"), latex_text("a--b"), latex_text("[x")
-    ('50\\%\\_a', 'a-{}-b', '{[}x')
+    r"""Text as it stands; brackets never follow the end of a row unprotected, and hyphens do not
+    become dashes.
     """
     escaped = latex_escaped(text)
     return f"{{{escaped[0]}}}{escaped[1:]}" if escaped.startswith(("[", "*")) else escaped
 
 
 def latex_escaped(text: str) -> str:
-    r"""Text for a place where no command is just before it.
-
-    Examples
-    --------
-    >>> latex_escaped("[50%]")
-    '[50\\%]'
-    """
+    r"""Text for a place where no command is just before it."""
     return "".join(_LATEX_SPECIAL.get(letter, letter) for letter in printable(text)).replace("--", "-{}-").replace("--", "-{}-")
 
 
 def latex_number(text: str, *, strong: bool = False) -> str:
-    r"""A number; a sign before one is a minus or plus, and an interval is one formula.
-
-    Examples
-    --------
-    >>> latex_number("-0.5"), latex_number("[-0.1, +0.2]"), latex_number("12.5%"), latex_number("-")
-    ('$-0.5$', '$[-0.1, +0.2]$', '12.5\\%', '--')
-    >>> latex_number("0.5", strong=True), latex_number("-0.5", strong=True)
-    ('\\textbf{0.5}', '$\\mathbf{-0.5}$')
-    """
+    r"""A number; a sign before one is a minus or plus, and an interval is one formula."""
     if text == "-":
         return "--"
     if _SIGNED.fullmatch(text) or _INTERVAL.fullmatch(text):
@@ -147,17 +101,7 @@ _PADDING = str.maketrans(dict.fromkeys("0123456789", "\u2007") | {".": "\u2008"}
 
 
 def as_markdown(table: Table) -> str:
-    r"""A Markdown table whose source is aligned, too; texts stay texts, whatever they look like.
-
-    Examples
-    --------
-    >>> columns = [Column(title="run"), Column(title="AP", kind="number")]
-    >>> print(as_markdown(Table(columns=columns, rows=[[Cell("bm_25_"), Cell("0.25", strong=True)], [Cell("x|y"), Cell("0.2")]])), end="")
-    | run     |       AP |
-    | ------- | -------: |
-    | bm_25\_ | **0.25** |
-    | x\|y    |      0.2 |
-    """
+    r"""A Markdown table whose source is aligned, too; texts stay texts, whatever they look like."""
     numbers = [column.kind == "number" for column in table.columns]
     rows = [[_cell_markdown(cell, number=number) for cell, number in zip(row, numbers, strict=True)] for row in table.rows]
     head = [markdown_text(column.title) for column in table.columns]
@@ -170,13 +114,7 @@ def as_markdown(table: Table) -> str:
 
 
 def parts_markdown(parts: Iterable[Part]) -> str:
-    r"""All parts as Markdown: paragraphs, and tables under their titles.
-
-    Examples
-    --------
-    >>> parts_markdown([["One line.", "Another."], [], ["Below."]])
-    'One line.\nAnother.\n\nBelow.\n'
-    """
+    r"""All parts as Markdown: paragraphs, and tables under their titles."""
     made = (
         as_markdown(part) if isinstance(part, Table) else "".join(f"{markdown_text(line)}\n" for line in part) for part in parts if part
     )
@@ -189,28 +127,10 @@ def _cell_markdown(cell: Cell, *, number: bool) -> str:
 
 
 def as_latex(table: Table) -> str:
-    r"""A LaTeX table with the rules of booktabs; title and needs as comments, notes in small print below.
+    r"""A LaTeX table with the rules of booktabs; title and needs as comments, notes in small print
+    below.
 
     Triangles need amssymb, all else no other package.
-
-    Numbers stand in columns that end at the right, each padded with ``\phantom`` to the same number of decimals and marks. Columns of
-    siunitx would be the other way; they refuse what is no number (a dash, an interval, letters of groups), need settings for bold
-    type that changed between its versions, and nothing of them survives where a journal has no siunitx.
-
-    Examples
-    --------
-    >>> columns = [Column(title="run"), Column(title="AP", kind="number")]
-    >>> rows = [[Cell("a_b"), Cell("0.25", strong=True, mark="*")], [Cell("x"), Cell("-0.1")]]
-    >>> print(as_latex(Table(columns=columns, rows=rows)), end="")
-    % needs \usepackage{booktabs}
-    \begin{tabular}{lr}
-    \toprule
-    run & AP \\
-    \midrule
-    a\_b & \textbf{0.25}\textsuperscript{*} \\
-    x & $-0.1$\phantom{0}\phantom{\textsuperscript{*}} \\
-    \bottomrule
-    \end{tabular}
     """
     turned = [_column_latex(column, cells) for column, cells in zip(table.columns, table.columnwise(), strict=True)]
     letters = "".join("r" if column.kind == "number" else "l" for column in table.columns)
@@ -245,21 +165,10 @@ def _marked_latex(cell: Cell, text: str, mark: str, widest: str = "") -> str:
 
 
 def as_html(table: Table) -> str:
-    """A semantic table and its notes; every text is escaped, and a number keeps all its digits in ``data-value``.
+    """A semantic table and its notes; every text is escaped, and a number keeps all its digits in
+    ``data-value``.
 
-    Classes: ``number`` or ``text`` of a cell, ``strong``, ``better``, ``worse``, ``quiet``. An interval has ``data-low`` and ``data-high``.
-
-    Examples
-    --------
-    >>> columns = [Column(title="run"), Column(title="AP", kind="number")]
-    >>> print(as_html(Table(columns=columns, rows=[[Cell("a<b"), Cell("0.25", 0.2533, strong=True, mark="*")]], title="means")), end="")
-    <table class="table">
-    <caption>means</caption>
-    <thead><tr><th scope="col" class="text">run</th><th scope="col" class="number">AP</th></tr></thead>
-    <tbody>
-    <tr><th scope="row" class="text">a&lt;b</th><td class="number strong" data-value="0.2533"><strong>0.25</strong><sup>*</sup></td></tr>
-    </tbody>
-    </table>
+    Classes: ``number`` or ``text`` of a cell, ``strong``, ``better``, ``worse``, ``quiet``.
     """
     head = "".join(f'<th scope="col" class="{column.kind}">{html_text(column.title)}</th>' for column in table.columns)
     blanks = [[blank.translate(_PADDING) for blank in lacking([cell.text for cell in cells])] for cells in table.columnwise()]
@@ -291,12 +200,8 @@ def _data_html(value: Value) -> str:
 
 
 def html_text(text: str) -> str:
-    r"""Text as HTML shows it, in an element or an attribute; what cannot be printed is shown by its number.
-
-    Examples
-    --------
-    >>> html_text('a<b & "c"'), html_text("\x00")
-    ('a&lt;b &amp; &quot;c&quot;', '\\x00')
+    r"""Text as HTML shows it, in an element or an attribute; what cannot be printed is shown by its
+    number.
     """
     import html  # noqa: PLC0415  (it brings the names of all characters, and few tables are HTML)
 
@@ -307,13 +212,8 @@ def html_text(text: str) -> str:
 
 
 def as_records(table: Table) -> list[dict[str, Any]]:
-    """A dict a row, by the titles of the columns: exact numbers, intervals as lists of two; None for what is not finite.
-
-    Examples
-    --------
-    >>> columns = [Column(title="run"), Column(title="AP", kind="number")]
-    >>> as_records(Table(columns=columns, rows=[[Cell("bm25"), Cell("0.25", 0.2533)], [Cell("x"), Cell("-")]]))
-    [{'run': 'bm25', 'AP': 0.2533}, {'run': 'x', 'AP': None}]
+    """A dict a row, by the titles of the columns: exact numbers, intervals as lists of two; None
+    for what is not finite.
     """
     titles = [column.title for column in table.columns]
     return [dict(zip(titles, map(_exact, row, table.columns), strict=True)) for row in table.rows]
@@ -326,13 +226,8 @@ def _exact(cell: Cell, column: Column[Any]) -> Any:
 
 
 def as_rows(table: Table) -> list[Row]:
-    r"""CSV with a header and every digit; an interval has two columns, its title with ``low`` and ``high``.
-
-    Examples
-    --------
-    >>> columns = [Column(title="run"), Column(title="AP", kind="number"), Column(title="95 %", kind="number")]
-    >>> as_rows(Table(columns=columns, rows=[[Cell("a,b"), Cell("0.25", 0.2533), Cell("[0.2, 0.3]", (0.21, 0.29))]]))
-    [['run', 'AP', '95 % low', '95 % high'], ['a,b', '0.2533', '0.21', '0.29']]
+    r"""CSV with a header and every digit; an interval has two columns, its title with ``low`` and
+    ``high``.
     """
     titles: list[str] = []
     parts: list[Callable[[Any], list[Any]]] = []

@@ -38,17 +38,8 @@ def json_report(
     clustered: bool = False,
     cautions: Sequence[str] = (),
 ) -> Iterator[str]:
-    """JSON text in pieces; float64 in the shortest form that reads back, null for NaN and for what is left out.
-
-    Intervals of means come from `analysis.comparison.intervals`, and means by slice from `Evaluation.by`, one an evaluation, if requested;
-    so do weighted means, in place of plain ones.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> text = "".join(json_report([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])]))
-    >>> json.loads(text)["runs"][0]["mean"]
-    {'AP': 1.0}
+    """JSON text in pieces; float64 in the shortest form that reads back, null for NaN and for what
+    is left out.
     """
     head: dict[str, Any] = {"version": __version__, "schema": SCHEMA, "convention": convention_record(evaluations[0].convention)}
     if weighted or clustered:
@@ -66,15 +57,7 @@ def json_report(
 
 
 def mean_of(evaluation: Evaluation, number: int, weighted: "Sequence[Mapping[str, RunMean]]") -> Mapping[str, float]:
-    """Means of an evaluation: the weighted ones with its number if there are any, else its own.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({q: {"x": 1} for q in "ab"}, {"a": ["x"], "b": ["y", "x"]}, "RR")
-    >>> mean_of(one, 0, [])["RR"], mean_of(one, 0, [ir.intervals(one, weights={"a": 3, "b": 1})])["RR"]
-    (0.75, 0.875)
-    """
+    """Means of an evaluation: the weighted ones with its number if there are any, else its own."""
     return {text: found.mean for text, found in weighted[number].items()} if weighted else evaluation.mean()
 
 
@@ -110,25 +93,12 @@ def _object(values: Any) -> str:
 
 
 def convention_record(convention: Convention) -> dict[str, str]:
-    """A convention as JSON has it: name, fingerprint, and every switch as text.
-
-    Examples
-    --------
-    >>> convention_record(Convention.of("lightgbm"))["gain"]
-    'exp2'
-    """
+    """A convention as JSON has it: name, fingerprint, and every switch as text."""
     return {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()}
 
 
 def conventions_record(conventions: Mapping[str, Convention]) -> str:
-    """Conventions as JSON: tool, proof, fingerprint and switches by name.
-
-    Examples
-    --------
-    >>> from idealrank.conventions import PRESETS
-    >>> json.loads(conventions_record(PRESETS))["conventions"]["sklearn"]["switches"]["ties"]
-    'expected'
-    """
+    """Conventions as JSON: tool, proof, fingerprint and switches by name."""
     record = {
         name: {
             "tool": convention.tool,
@@ -149,13 +119,8 @@ def evaluation_rows(
     intervals: "Sequence[Mapping[str, RunMean]]" = (),
     weighted: "Sequence[Mapping[str, RunMean]]" = (),
 ) -> Iterator[Row]:
-    """Titles and a row a value; empty where a value is left out or NaN. Intervals of means, where asked for, are low and high.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> next(evaluation_rows([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])]))
-    ['run', 'measure', 'value', 'convention']
+    """Titles and a row a value; empty where a value is left out or NaN. Intervals of means, where
+    asked for, are low and high.
     """
     yield ["run", *(["query"] if per_query else []), "measure", "value", *(["low", "high"] if intervals else []), "convention"]
     for number, evaluation in enumerate(evaluations):
@@ -171,18 +136,10 @@ def evaluation_rows(
 
 
 def delimited(rows: Iterable[Row], delimiter: str = ",") -> Iterator[str]:
-    r"""Rows as lines of a flat format, quoted where they must be; an apostrophe stands before what a spreadsheet would compute.
+    r"""Rows as lines of a flat format, quoted where they must be; an apostrophe stands before what a
+    spreadsheet would compute.
 
-    Numbers are no formulas, also as ids.
-
-    References
-    ----------
-    OWASP, "CSV Injection".
-
-    Examples
-    --------
-    >>> list(delimited([["a,b", "c"], ["=1+1", "-0.5"]]))
-    ['"a,b",c\n', "'=1+1,-0.5\n"]
+    Numbers are no formulas, also as ids. OWASP, "CSV Injection".
     """
     import csv  # noqa: PLC0415  (of all formats only these need it)
 
@@ -201,12 +158,8 @@ def _ends(found: "RunMean | None") -> list[str]:
 
 
 def csv_cell(value: object) -> str:
-    """Return a value as a cell of a flat format: text as it is, numbers with every digit; empty for None and NaN.
-
-    Examples
-    --------
-    >>> csv_cell("a"), csv_cell(0.1), csv_cell(None), csv_cell(math.nan)
-    ('a', '0.1', '', '')
+    """Return a value as a cell of a flat format: text as it is, numbers with every digit; empty for
+    None and NaN.
     """
     if isinstance(value, str):
         return value
@@ -216,13 +169,7 @@ def csv_cell(value: object) -> str:
 
 
 def record_rows(records: Iterable[Mapping[str, object]]) -> Iterator[Row]:
-    """Rows of records with the same fields, with titles.
-
-    Examples
-    --------
-    >>> list(record_rows([{"a": 1, "b": None}]))
-    [['a', 'b'], ['1', '']]
-    """
+    """Rows of records with the same fields, with titles."""
     for number, record in enumerate(records):
         if not number:
             yield list(record)
@@ -230,13 +177,8 @@ def record_rows(records: Iterable[Mapping[str, object]]) -> Iterator[Row]:
 
 
 def trec_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) -> Iterator[str]:
-    r"""trec_eval's layout: name, query or ``all``, value, separated by tabs; a run's block begins with its name as ``runid``.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> list(trec_report([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])]))[1]
-    'map                   \tall\t1.0000\n'
+    r"""trec_eval's layout: name, query or ``all``, value, separated by tabs; a run's block begins
+    with its name as ``runid``.
     """
     for evaluation in evaluations:
         refuse_broken_lines(evaluation, evaluation.name, per_query=per_query)
@@ -254,21 +196,8 @@ def trec_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) -
 
 
 def refuse_broken_lines(evaluation: Evaluation, name: str | None, *, per_query: bool) -> None:
-    r"""Refuse a name or an id that would end a line or a column of trec_eval's layout, which can quote none.
-
-    Raises
-    ------
-    InputError
-        The first that was found, and where.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> try:
-    ...     refuse_broken_lines(ir.evaluate({"a\nb": {"x": 1}}, {"a\nb": ["x"]}, "RR"), None, per_query=True)
-    ... except InputError as error:
-    ...     print(error)
-    run run, query 'a\nb': found a line feed, expected one that fits into a line; --format json or csv can hold it
+    r"""Refuse a name or an id that would end a line or a column of trec_eval's layout, which can
+    quote none.
     """
     run, next_step = evaluation.name, "--format json or csv can hold it"
     if name is not None and (found := _BREAK.search(name)):

@@ -12,19 +12,7 @@ from idealrank.version import __version__
 
 
 def advice_report(advice: Advice) -> str:
-    """The whole report.
-
-    Parameters
-    ----------
-    advice : Advice
-        What is to be said.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> print(advice_report(ir.advise({"q": {"a": 1, "b": 0}}, {"q": ["b", "a"]}, surface="phone")).splitlines()[3].split()[0])
-    RR@5
-    """
+    """The whole report."""
     ranks = "rank 1 only" if advice.cutoffs == (1,) else f"the first {' and '.join(map(str, advice.cutoffs))} ranks"
     width = max((len(fit.measure) for fit in advice.fits), default=0)
     lines = filled(f"run {advice.run}: look at {ranks}, because {advice.why}")
@@ -80,14 +68,7 @@ def _spread(spread: Spread) -> str:
 
 
 def advice_record(advice: Advice) -> str:
-    """Advice as JSON; maps by grade and by depth have their keys as text.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> json.loads(advice_record(ir.advise({"q": {"a": 1}}, {"q": ["a"]}, visible=3)))["cutoffs"]
-    [3]
-    """
+    """Advice as JSON; maps by grade and by depth have their keys as text."""
     record: dict[str, Any] = advice.as_dict()
     observed = record["observed"]
     observed["grades"] = {number_text(grade): share for grade, share in observed["grades"].items()}

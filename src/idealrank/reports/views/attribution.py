@@ -21,35 +21,7 @@ _CANCEL = "Gains and losses partly cancel: one part is larger than the whole dif
 
 
 def attribution_report(found: Attribution, *, queries: int = 5, documents: int = 3) -> str:
-    """The whole report, regressions first.
-
-    Parameters
-    ----------
-    found : Attribution
-        What is to be shown.
-    queries, documents : int
-        How many queries at most, and documents of each.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> print(attribution_report(ir.attribute({"q": {"a": 1}}, {"q": ["a"]}, {"q": ["x", "a"]}, "RR")))
-    These queries do not show whether B is better than A, p 1
-    RR: A 1.0000, B 0.5000, difference -0.5000 over 1 query
-    0 queries better, 1 worse, 0 equal
-    <BLANKLINE>
-    relevant documents that  number  queries  difference  share
-    moved down                    1        1     -0.5000  100 %
-    <BLANKLINE>
-    query q: 1.0000 -> 0.5000 (-0.5000)
-      unjudged documents: 0 -> 1
-      document  grade  rank    adds              difference
-      a         1      1 -> 2  1.0000 -> 0.5000     -0.5000
-    <BLANKLINE>
-    The split is from the top: the contribution of a document is the rise of the value at its rank, so
-      it depends on the documents above.
-    <BLANKLINE>
-    """
+    """The whole report, regressions first."""
     parts = [_head(found), _moves(found)]
     shown = [query for query in found.queries[:queries] if query.difference]
     parts += [_query(found, query, documents) for query in shown]
@@ -82,7 +54,9 @@ def _signed(value: float) -> str:
 
 
 def _moves(found: Attribution) -> list[str]:
-    """A row a kind of move; counts and differences alone where shares of the difference would mislead."""
+    """A row a kind of move; counts and differences alone where shares of the difference would
+    mislead.
+    """
     cancel = any(abs(move.difference) > abs(found.difference) + _ROUNDING for move in found.moves)
     rows = [["relevant documents that", "number", "queries", "difference", *([] if cancel else ["share"])]]
     for move in found.moves:
@@ -140,43 +114,15 @@ def _folded(text: str, width: int = 98) -> list[str]:
 
 
 def attribution_json(found: Attribution, *, queries: int | None = None, documents: int | None = None) -> Iterator[str]:
-    """JSON text: moves, queries with their documents, convention; float64 in the shortest form that reads back.
-
-    Parameters
-    ----------
-    found : Attribution
-        What is to be written.
-    queries, documents : int, optional
-        At most so many queries, the worst first; so many documents of each.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> found = ir.attribute({"q": {"a": 1}}, {"q": ["a"]}, {"q": ["x", "a"]}, "RR")
-    >>> json.loads("".join(attribution_json(found)))["queries"][0]["documents"][0]["move"]
-    'moved down'
+    """JSON text: moves, queries with their documents, convention; float64 in the shortest form that
+    reads back.
     """
     record = found.as_dict(queries=queries, documents=documents)
     yield json.dumps(finite({"version": __version__, "schema": SCHEMA, **record}), indent=2) + "\n"
 
 
 def attribution_rows(found: Attribution, *, queries: int | None = None) -> Iterator[Row]:
-    """Titles, and a query a row, the worst change first.
-
-    Parameters
-    ----------
-    found : Attribution
-        What is to be written.
-    queries : int, optional
-        At most so many.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> rows = [*attribution_rows(ir.attribute({"q": {"a": 1}}, {"q": ["a"]}, {"q": ["x", "a"]}, "RR"))]
-    >>> rows[0][:4], rows[1][:4]
-    (['run_a', 'run_b', 'measure', 'query'], ['A', 'B', 'RR', 'q'])
-    """
+    """Titles, and a query a row, the worst change first."""
     names = [field.name for field in fields(QueryChange)]
     yield ["run_a", "run_b", "measure", *names, "convention"]
     for query in found.queries[:queries]:

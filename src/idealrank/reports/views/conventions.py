@@ -23,58 +23,27 @@ _TITLE = 62  # characters that leave room in a line for where to find the detail
 
 
 def design_phrases(*, weighted: bool, clustered: bool, judgments: str) -> list[str]:
-    """Phrases about weights, clusters and judgments that differ between the runs.
-
-    Examples
-    --------
-    >>> design_phrases(weighted=True, clustered=True, judgments="different")
-    ['queries weighted and in clusters', 'the runs have different judgments, as asked']
-    """
+    """Phrases about weights, clusters and judgments that differ between the runs."""
     used = [word for word, is_used in (("weighted", weighted), ("in clusters", clustered)) if is_used]
     return [*([f"queries {' and '.join(used)}"] if used else []), *JUDGED[judgments]]
 
 
 def in_words(convention: Convention) -> str:
-    """The whole convention as one sentence of phrases.
-
-    Examples
-    --------
-    >>> in_words(Convention.of("standard")).split("; ")[0]
-    'gain: the grade'
-    """
+    """The whole convention as one sentence of phrases."""
     switches = convention.switches()
     return "; ".join(phrase(name, switches[name]) for name, row in ROWS.items() if row.usual != switches[name])
 
 
 def title(convention: Convention) -> str:
-    """Name, fingerprint, and what it reproduces; a changed preset reproduces nothing, and says so.
-
-    Examples
-    --------
-    >>> title(Convention.of("sklearn,ties=best")).split("]: ")[1]
-    'changed from scikit-learn 1.9.1: ndcg_score'
+    """Name, fingerprint, and what it reproduces; a changed preset reproduces nothing, and says
+    so.
     """
     changed = "changed from " if "," in convention.name else ""
     return f"{convention}: {changed}{convention.tool}"
 
 
 def paragraph(convention: Convention, measures: Iterable[str] = (), *, with_tool: bool = False) -> MethodLines:
-    """A convention under a table: its title and all of it in words, as lines.
-
-    Parameters
-    ----------
-    convention : Convention
-        What is to be said.
-    measures : iterable of str
-        The measures it was used for; that their own options win is said where they have some.
-    with_tool : bool
-        Whether a short report names the tool, too.
-
-    Examples
-    --------
-    >>> paragraph(Convention.of("standard"))[1][:17]
-    '  gain: the grade'
-    """
+    """A convention under a table: its title and all of it in words, as lines."""
     name, _, tool = title(convention).partition("]: ")
     line = f"convention {name}]: {tool}"
     measures = list(measures)
@@ -87,12 +56,8 @@ def paragraph(convention: Convention, measures: Iterable[str] = (), *, with_tool
 
 
 def not_reproduced(convention: Convention, measures: Iterable[str]) -> str:
-    """A sentence for measures other than NDCG under a preset made from a tool's NDCG; empty without any.
-
-    Examples
-    --------
-    >>> not_reproduced(Convention.of("trectools"), ["nDCG@10", "AP"])
-    "this preset reproduces its tool's NDCG only, not AP"
+    """A sentence for measures other than NDCG under a preset made from a tool's NDCG; empty without
+    any.
     """
     if convention.name.partition(",")[0] in _OF_MORE_THAN_NDCG:
         return ""
@@ -104,14 +69,7 @@ def not_reproduced(convention: Convention, measures: Iterable[str]) -> str:
 
 
 def conventions_table(conventions: Mapping[str, Convention]) -> str:
-    """All conventions, one a line, with what each reproduces and how that was shown.
-
-    Examples
-    --------
-    >>> from idealrank.conventions import PRESETS
-    >>> print(conventions_table(PRESETS).splitlines()[1])
-    standard        definition      trec_eval 10 with -c, float grades kept
-    """
+    """All conventions, one a line, with what each reproduces and how that was shown."""
     rows = [["convention", "proof", "reproduces"]]
     rows += [[name, convention.proof, convention.reproduces] for name, convention in conventions.items()]
     lines = columns(rows, left=(0, 1, 2))
@@ -119,12 +77,8 @@ def conventions_table(conventions: Mapping[str, Convention]) -> str:
 
 
 def convention_card(convention: Convention) -> str:
-    """One convention: every switch, its value, what that means; switches that differ from the standard are marked.
-
-    Examples
-    --------
-    >>> print(convention_card(Convention.of("lightgbm")).splitlines()[1])
-    proof: live peer
+    """One convention: every switch, its value, what that means; switches that differ from the
+    standard are marked.
     """
     usual = Convention.of("standard").switches()
     rows = [["", "switch", "value", "in words"]]
@@ -144,42 +98,21 @@ def convention_card(convention: Convention) -> str:
 
 
 def warned(mismatches: Mapping[str, str], shown: Callable[[str], str] = str) -> list[str]:
-    """A sentence for each run whose values mean nothing, and the next step, for the top of a report; `shown` fits names to the place.
-
-    Examples
-    --------
-    >>> warned({"new": "has no judged document; do the document ids of both match?"})
-    ['Run new has no judged document; do the document ids of both match?', '`idealrank validate QRELS RUN` shows how they differ.']
+    """A sentence for each run whose values mean nothing, and the next step, for the top of a
+    report; `shown` fits names to the place.
     """
     found = [f"Run {shown(name)} {phrase}" for name, phrase in mismatches.items()]
     return [*found, f"{VALIDATE}."] if found else []
 
 
 def cautioned(cautions: Iterable[str]) -> list[str]:
-    """A sentence for each caution of a result.
-
-    Examples
-    --------
-    >>> cautioned(["weights: 60 queries count as much as 13.4 of equal weight"])
-    ['Weights: 60 queries count as much as 13.4 of equal weight.']
-    """
+    """A sentence for each caution of a result."""
     return [f"{text[:1].upper()}{text[1:]}{'' if text[-1:] in '.?' else '.'}" for text in cautions]
 
 
 def unanswered(missing: Mapping[str, int], shown: Callable[[str], str] = str) -> list[str]:
-    """Name the runs that leave judged queries without an answer, in a sentence; none if all answer all.
-
-    Parameters
-    ----------
-    missing : mapping of str to int
-        By run: judged queries without an answer.
-    shown : callable
-        Makes names fit for the place where they stand.
-
-    Examples
-    --------
-    >>> unanswered({"bm25": 0, "new": 20, "old": 1}), unanswered({"bm25": 0})
-    (['Judged queries without an answer: 20 in new, 1 in old.'], [])
+    """Name the runs that leave judged queries without an answer, in a sentence; none if all answer
+    all.
     """
     found = [f"{number:,} in {shown(name)}" for name, number in missing.items() if number]
     more = [f"some in {len(found) - _UNANSWERED:,} more"] if len(found) > _UNANSWERED else []

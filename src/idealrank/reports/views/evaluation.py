@@ -31,14 +31,8 @@ class _Row(NamedTuple):
 
 
 def slice_tables(evaluations: Sequence[Evaluation], found: "Sequence[SliceMeans]", digits: int | None = None) -> list[Table]:
-    """A table for each run: a row for each slice, with the mean and the interval of each measure.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run = ir.evaluate({q: {"x": 1} for q in "abc"}, {"a": ["x"], "b": ["y", "x"], "c": ["x"]}, "RR")
-    >>> [cell.text for cell in slice_tables([run], [run.by(dict.fromkeys("ab", "short"))])[0].rows[0]]
-    ['short', '2', '0.75', '[-2.43, 3.93]']
+    """A table for each run: a row for each slice, with the mean and the interval of each
+    measure.
     """
     return [
         _table(evaluation.name, {str(measure): measure.aggregate for measure in evaluation.measures}, one, digits)
@@ -47,16 +41,7 @@ def slice_tables(evaluations: Sequence[Evaluation], found: "Sequence[SliceMeans]
 
 
 def slice_parts(found: "SliceMeans") -> list[Part]:
-    """The table of one run alone.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> print(ir.evaluate({q: {"x": 1} for q in "ab"}, {"a": ["x"], "b": ["y", "x"]}, "RR").by({"a": "short", "b": "short"}))
-    run, by slice  queries    RR        interval
-    short                2  0.75  [-2.43, 3.93]
-    95 % intervals of each mean alone (Student)
-    """
+    """The table of one run alone."""
     means = next(iter(found.slices.values()), {})
     # Only a measure that is averaged has an interval.
     return [_table(found.run, {text: "" if math.isnan(one.interval[0]) else "mean" for text, one in means.items()}, found, None)]
@@ -92,15 +77,7 @@ def _left_out(found: "SliceMeans") -> str:
 
 
 def slice_rows(evaluations: Sequence[Evaluation], found: "Sequence[SliceMeans]") -> Iterator[Row]:
-    """Titles and rows: a mean a row with its interval, and the number of queries that count.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run = ir.evaluate({"a": {"x": 1}}, {"a": ["x"]}, "RR")
-    >>> list(slice_rows([run], [run.by({"a": "short"})]))[1][:4]
-    ['run', 'short', 'RR', '1.0']
-    """
+    """Titles and rows: a mean a row with its interval, and the number of queries that count."""
     yield ["run", "slice", "measure", "value", "low", "high", "n", "convention"]
     for evaluation, one in zip(evaluations, found, strict=True):
         for name, means in one.slices.items():
@@ -123,33 +100,7 @@ def report_parts(
     cautions: Sequence[str] = (),
     digits: int | None = None,
 ) -> list[Part]:
-    """The whole report.
-
-    Parameters
-    ----------
-    evaluations : sequence of Evaluation
-        One per run, of the same measures and convention.
-    per_query : bool
-        Values of each query above the means.
-    intervals : sequence of mapping of str to RunMean
-        Of each evaluation, its `analysis.comparison.intervals`; none without the option.
-    slices : sequence of SliceMeans
-        Of each evaluation, its means by slice; none without the option.
-    weighted : sequence of mapping of str to RunMean
-        Of each evaluation, its weighted means, in place of plain ones; none without weights.
-    clustered : bool
-        Whether intervals are over clusters of queries.
-    cautions : sequence of str
-        What limits all means and intervals, such as very unequal weights.
-    digits : int or None
-        Decimals; None for those that the intervals of each measure allow, and 4 where there are none.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> report_parts([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])])[0].rows[0][1].text
-    '1.0000'
-    """
+    """The whole report."""
     parts: list[Part] = [query_table(evaluation, digits) for evaluation in evaluations] if per_query else []
     parts.append(means_table(evaluations, intervals, digits, weighted=weighted))
     parts += [interval_table(evaluations, intervals, digits)] if intervals else []
@@ -163,14 +114,7 @@ def report_parts(
 
 
 def table_report(evaluations: Sequence[Evaluation], *, per_query: bool = False, intervals: "Sequence[Mapping[str, RunMean]]" = ()) -> str:
-    """Return the report as text.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> print(table_report([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])]).splitlines()[1])
-    run  1.0000
-    """
+    """Return the report as text."""
     return parts_text(report_parts(evaluations, per_query=per_query, intervals=intervals))
 
 
@@ -182,14 +126,8 @@ def means_table(
     mark: str = "*",
     weighted: "Sequence[Mapping[str, RunMean]]" = (),
 ) -> Table:
-    """Runs as rows with their means, weighted where weighted means are given; the best of each measure strong and marked.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> runs = [ir.evaluate({"q": {"a": 1}}, {"q": ranking}, ["AP"]) for ranking in (["a"], ["b", "a"])]
-    >>> [(row[1].text, row[1].mark) for row in means_table(runs).rows]
-    [('1.0000', '*'), ('0.5000', '')]
+    """Runs as rows with their means, weighted where weighted means are given; the best of each
+    measure strong and marked.
     """
     means = mean_columns(evaluations, intervals, digits, mark=mark, weighted=weighted)
     table = Table.of([Column(title="run", cell=lambda run: run.name), *means.values()], evaluated_runs(evaluations, intervals, weighted))
@@ -197,13 +135,7 @@ def means_table(
 
 
 class EvaluatedRun(NamedTuple):
-    """Means of an evaluation by measure, with intervals if present.
-
-    Examples
-    --------
-    >>> EvaluatedRun("bm25", {"AP": 0.25}, {}).mean["AP"]
-    0.25
-    """
+    """Means of an evaluation by measure, with intervals if present."""
 
     name: str
     mean: "Mapping[str, float]"
@@ -215,14 +147,7 @@ def evaluated_runs(
     intervals: "Sequence[Mapping[str, RunMean]]",
     weighted: "Sequence[Mapping[str, RunMean]]" = (),
 ) -> list[EvaluatedRun]:
-    """The rows of tables of means.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> evaluated_runs([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])], [])[0].mean
-    {'AP': 1.0}
-    """
+    """The rows of tables of means."""
     found = intervals or [{} for _ in evaluations]
     rows = enumerate(zip(evaluations, found, strict=True))
     return [EvaluatedRun(one.name, mean_of(one, number, weighted), ends) for number, (one, ends) in rows]
@@ -236,14 +161,7 @@ def mean_columns(
     mark: str = "*",
     weighted: "Sequence[Mapping[str, RunMean]]" = (),
 ) -> dict[str, Column[EvaluatedRun]]:
-    """By measure the means beside each run, the best strong and marked.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> mean_columns([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])])["AP"].title
-    'AP'
-    """
+    """By measure the means beside each run, the best strong and marked."""
     places, runs = _places(evaluations, intervals, digits), evaluated_runs(evaluations, (), weighted)
 
     def column(measure: Measure, text: str) -> Column[EvaluatedRun]:
@@ -259,14 +177,8 @@ def mean_columns(
 
 
 def interval_table(evaluations: Sequence[Evaluation], intervals: "Sequence[Mapping[str, RunMean]]", digits: int | None = None) -> Table:
-    """Runs as rows with the interval of each mean; a dash where a measure is no mean, or has no finite interval.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run = ir.evaluate({"p": {"a": 1}, "q": {"a": 1}}, {"p": ["a"], "q": ["b", "a"]}, "AP")
-    >>> interval_table([run], [ir.intervals(run)]).rows[0][1].text
-    '[-2.43, 3.93]'
+    """Runs as rows with the interval of each mean; a dash where a measure is no mean, or has no
+    finite interval.
     """
     named: Column[EvaluatedRun] = Column(title="95 % interval", cell=lambda run: run.name)
     return Table.of([named, *interval_columns(evaluations, intervals, digits).values()], evaluated_runs(evaluations, intervals))
@@ -275,15 +187,7 @@ def interval_table(evaluations: Sequence[Evaluation], intervals: "Sequence[Mappi
 def interval_columns(
     evaluations: Sequence[Evaluation], intervals: "Sequence[Mapping[str, RunMean]]", digits: int | None = None
 ) -> dict[str, Column[EvaluatedRun]]:
-    """By measure the intervals beside each run.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run = ir.evaluate({"p": {"a": 1}, "q": {"a": 1}}, {"p": ["a"], "q": ["b", "a"]}, "AP")
-    >>> list(interval_columns([run], [ir.intervals(run)]))
-    ['AP']
-    """
+    """By measure the intervals beside each run."""
 
     def column(measure: str, places: int) -> Column[EvaluatedRun]:
         return Column(title=measure, kind="number", cell=lambda run: _interval(run.intervals.get(measure), places))
@@ -316,14 +220,7 @@ def _cell(value: float | None, places: int, *, is_sum: bool) -> Cell:
 
 
 def query_table(evaluation: Evaluation, digits: int | None = None) -> Table:
-    """Queries as rows with their values.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> query_table(ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])).rows[0][0].text
-    'q'
-    """
+    """Queries as rows with their values."""
     places, values = decimals([], asked=digits), evaluation.per_query()
 
     def column(measure: Measure, text: str) -> Column[str]:
@@ -334,21 +231,16 @@ def query_table(evaluation: Evaluation, digits: int | None = None) -> Table:
 
 
 def coverage_table(evaluations: Sequence[Evaluation]) -> Table:
-    """Build the coverage table: fixed counts, and others only if they are not 0.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> [cell.text for cell in coverage_table([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])]).rows[0]]
-    ['run', '1', '1', '0', '0', '0.0%']
-    """
+    """Build the coverage table: fixed counts, and others only if they are not 0."""
     table = coverage_of([(evaluation.name, evaluation.coverage) for evaluation in evaluations])
     notes = [note for evaluation in evaluations for note in _missing(evaluation)] + _unjudged(evaluations)
     return replace(table, notes=[*notes, *_labels(evaluations), *_unstable_ties(evaluations)])
 
 
 def _unstable_ties(evaluations: Sequence[Evaluation]) -> list[str]:
-    """Say that the tool of a convention may give another value, if its sort puts tied documents in an order of its own."""
+    """Say that the tool of a convention may give another value, if its sort puts tied documents in
+    an order of its own.
+    """
     length = evaluations[0].convention.unstable_from
     tied = [f"{one.name} {one.coverage.tied_documents:,}" for one in evaluations if one.coverage.tied_documents]
     if not length or not tied:
@@ -373,14 +265,7 @@ _UNLABELLED: dict[LabelKind, str] = {
 
 
 def coverage_of(covers: Sequence[tuple[str, Coverage]]) -> Table:
-    """The counts of some coverages with their names.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> coverage_of([("all", ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"]).coverage)]).columns[1].title
-    'scored'
-    """
+    """The counts of some coverages with their names."""
     rows = [_Covered(name, _counts(cover)) for name, cover in covers]
     shown = [name for name in rows[0].counts if name in _ALWAYS or any(row.counts[name] for row in rows)]
     depth = covers[0][1].unjudged_cutoff
@@ -399,14 +284,8 @@ class _CoveredMeasure(NamedTuple):
 
 
 def measure_coverage_table(evaluations: Sequence[Evaluation]) -> Table:
-    """Counts of the measures whose own counts differ from the coverage of the run; no row if none do.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run = ir.evaluate({"p": {"a": 3}, "q": {"a": 5}}, {"p": ["a"], "q": ["a"]}, ["R@9", "R(rel=4)@9"])
-    >>> [cell.text for cell in measure_coverage_table([run]).rows[0]]
-    ['R(rel=4)@9', '2', '1']
+    """Counts of the measures whose own counts differ from the coverage of the run; no row if none
+    do.
     """
     columns: list[Column[_CoveredMeasure]] = [
         Column(title="coverage by measure", cell=lambda row: row.measure),
@@ -464,7 +343,8 @@ def _counts(cover: Coverage) -> dict[str, float]:
 
 
 def _unjudged(evaluations: Sequence[Evaluation]) -> list[str]:
-    """Cautions where so many documents have no judgment that values may say more of the judgments than of the run.
+    """Cautions where so many documents have no judgment that values may say more of the judgments
+    than of the run.
 
     Of three runs or more that need one, they are one line.
     """
@@ -514,14 +394,8 @@ def evaluated_markdown(
     cautions: Sequence[str] = (),
     digits: int | None = None,
 ) -> str:
-    """A row a run, the best of each measure in bold, intervals beside the means where there are any; with `per_query` a table a run before.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> runs = [ir.evaluate({"q": {"a": 1}}, {"q": ranking}, ["AP"]) for ranking in (["a"], ["b", "a"])]
-    >>> print(evaluated_markdown(runs).splitlines()[2])
-    | run | **1.0000** |
+    """A row a run, the best of each measure in bold, intervals beside the means where there are
+    any; with `per_query` a table a run before.
     """
     return _pasted(
         as_markdown,
@@ -547,15 +421,7 @@ def evaluated_latex(
     cautions: Sequence[str] = (),
     digits: int | None = None,
 ) -> str:
-    r"""Return the evaluations in LaTeX, with the rules of booktabs.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> runs = [ir.evaluate({"q": {"a": 1}}, {"q": ranking}, ["AP"]) for ranking in (["a"], ["b", "a"])]
-    >>> evaluated_latex(runs).splitlines()[5]
-    'run & \\textbf{1.0000} \\\\'
-    """
+    r"""Return the evaluations in LaTeX, with the rules of booktabs."""
     return _pasted(
         as_latex,
         evaluations,

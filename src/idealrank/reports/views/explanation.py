@@ -18,15 +18,8 @@ SHOWN = 20
 
 
 def shown_rows(explanation: Explanation, *, everything: bool) -> tuple[RankedDocument, ...]:
-    """The rows down to the cutoff, with the whole tie group that stands across it; or all of them.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> from idealrank.analysis.explanation import explain
-    >>> found = explain(ir.Qrels({"q": {"a": 1}}), ir.Run({"q": ["x", "a", "y"]}), "q", "nDCG@1")
-    >>> len(shown_rows(found, everything=False)), len(shown_rows(found, everything=True))
-    (1, 3)
+    """The rows down to the cutoff, with the whole tie group that stands across it; or all of
+    them.
     """
     if everything or explanation.cutoff is None:
         return explanation.rows
@@ -36,23 +29,7 @@ def shown_rows(explanation: Explanation, *, everything: bool) -> tuple[RankedDoc
 
 
 def explanation_parts(explanation: Explanation, *, everything: bool = False) -> list[Part]:
-    """The whole report.
-
-    Parameters
-    ----------
-    explanation : Explanation
-        What is to be shown.
-    everything : bool
-        All ranks, not only those down to the cutoff (or the first 20 where there is none).
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> from idealrank.analysis.explanation import explain
-    >>> found = explain(ir.Qrels({"q": {"a": 1}}), ir.Run({"q": ["x", "a"]}), "q", "RR")
-    >>> explanation_parts(found)[0][0]
-    'run run, query q: RR = 0.5000'
-    """
+    """The whole report."""
     rows = shown_rows(explanation, everything=everything)
     if not everything and explanation.cutoff is None:
         rows = rows[:SHOWN]
@@ -65,14 +42,7 @@ def explanation_parts(explanation: Explanation, *, everything: bool = False) -> 
 
 
 def explanation_head(explanation: Explanation) -> list[str]:
-    """Return the head of an explanation: value and list, one line each.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> explanation_head(ir.explain({"q": {"a": 1}}, {"q": ["x", "a"]}, "q", "RR"))[0]
-    'run run, query q: RR = 0.5000'
-    """
+    """Return the head of an explanation: value and list, one line each."""
     note = f" ({explanation.note})" if explanation.note else ""
     value = "has no value" if explanation.value is None else f"= {explanation.value:.4f}"
     lines = [f"run {explanation.run}, query {explanation.query}: {explanation.measure} {value}{note}"]
@@ -133,14 +103,7 @@ def _list(explanation: Explanation, rows: Sequence[RankedDocument], *, everythin
 
 
 def ranking_table(explanation: Explanation, caption: str = "") -> Table:
-    """The list down to the cutoff, a row a document.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> [row[1].text for row in ranking_table(ir.explain({"q": {"a": 1}}, {"q": ["x", "a"]}, "q", "RR")).rows]
-    ['x', 'a']
-    """
+    """The list down to the cutoff, a row a document."""
     rows = shown_rows(explanation, everything=False)
     rows = rows if explanation.cutoff is not None else rows[:SHOWN]
     columns: list[Column[RankedDocument]] = [Column(title="rank", kind="number", cell=lambda row: Cell(str(row.rank), row.rank))]
@@ -182,14 +145,7 @@ def _fitted(table: list[list[str]]) -> list[list[str]]:
 
 
 def improvements(explanation: Explanation) -> list[str]:
-    """The two best changes in words; nothing for a query that does not count.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> improvements(ir.explain({"q": {"a": 1}}, {"q": ["x", "a"]}, "q", "RR"))[0]
-    'best swap of two returned documents: 0.5000 -> 1.0000 (+0.5000)'
-    """
+    """The two best changes in words; nothing for a query that does not count."""
     if explanation.value is None or (explanation.note and explanation.n_relevant == 0):
         return []
     swap, missing, rows = explanation.best_swap, explanation.best_missing, explanation.rows
@@ -219,15 +175,7 @@ def _change(before: float, after: float) -> str:
 
 
 def explanation_record(explanation: Explanation, *, everything: bool = False) -> str:
-    """An explanation as JSON; its rows down to the cutoff, or all of them.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> from idealrank.analysis.explanation import explain
-    >>> json.loads(explanation_record(explain(ir.Qrels({"q": {"a": 1}}), ir.Run({"q": ["a"]}), "q", "RR")))["value"]
-    1.0
-    """
+    """An explanation as JSON; its rows down to the cutoff, or all of them."""
     record = explanation.as_dict()
     record["rows"] = record["rows"][: len(shown_rows(explanation, everything=everything))]
     return json.dumps(finite({"version": __version__, "schema": SCHEMA, **record}), indent=2) + "\n"

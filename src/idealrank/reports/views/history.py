@@ -20,25 +20,7 @@ _WIDTH = 120
 
 
 def history_table(timeline: Timeline, *, shown: int = 0, together: bool = False, plain: bool = False) -> str:
-    """The table and the lines.
-
-    Parameters
-    ----------
-    timeline : Timeline
-        What is shown.
-    shown : int
-        At most so many points have a row, the newest; 0 for all. Lines are drawn of all.
-    together : bool
-        Runs of different names are one line.
-    plain : bool
-        For terminals without UTF-8.
-
-    Examples
-    --------
-    >>> points = (Point(id="3f2a9c41d07b", when="2026-01-01T00:00:00+00:00", run="bm25", value=0.5),)
-    >>> print(history_table(Timeline(measure="AP", points=points)).splitlines()[3])
-    3f2a9c41d07b  2026-01-01 00:00  bm25  -       0.5000       -
-    """
+    """The table and the lines."""
     lines = timeline.lines(together=together)
     by_id = timeline.steps(together=together)
     points = timeline.points[-shown:]
@@ -74,24 +56,12 @@ def _change(step: Step) -> Cell:
 
 
 def minute(when: str) -> str:
-    """A time for people: UTC, to the minute.
-
-    Examples
-    --------
-    >>> minute("2026-01-01T09:30:15.123456+00:00")
-    '2026-01-01 09:30'
-    """
+    """A time for people: UTC, to the minute."""
     return when[:16].replace("T", " ")
 
 
 def short_commit(point: Point) -> str:
-    """The beginning of its commit, with a + where files differed from it.
-
-    Examples
-    --------
-    >>> short_commit(Point(id="", when="", run="", value=1.0, commit="1a2b3c4d5e6f", changed=True))
-    '1a2b3c4d+'
-    """
+    """The beginning of its commit, with a + where files differed from it."""
     return (point.commit[:8] or "-") + "+" * point.changed
 
 
@@ -117,21 +87,7 @@ def _warnings(found: Iterable[Step]) -> list[str]:
 
 
 def since_report(run: str, trace: Trace) -> str:
-    """In words since when a line fails, and which commit to evaluate next.
-
-    Parameters
-    ----------
-    run : str
-        Name of the line; empty for all runs together.
-    trace : Trace
-        What was found.
-
-    Examples
-    --------
-    >>> from idealrank.analysis.history import Rule, onset
-    >>> print(since_report("bm25", Trace(onset=onset([], Rule(below=0.5)))))
-    bm25: no value, so the state is unknown
-    """
+    """In words since when a line fails, and which commit to evaluate next."""
     found, head, rule = trace.onset, printable(run) or "all runs", trace.onset.rule.text
     words = {
         "unknown": "no value, so the state is unknown",
@@ -186,13 +142,7 @@ def _suspects(suspects: Suspects, subject: str) -> list[str]:
 
 
 def history_rows(timeline: Timeline, *, shown: int = 0, together: bool = False) -> Iterator[Row]:
-    """Titles, and a point a row; empty where there is no value.
-
-    Examples
-    --------
-    >>> next(history_rows(Timeline(measure="AP")))[:3]
-    ('id', 'when', 'run')
-    """
+    """Titles, and a point a row; empty where there is no value."""
     names = (
         "id",
         "when",
@@ -225,13 +175,7 @@ def _cell(value: object) -> str:
 
 
 def history_json(timeline: Timeline, since: Mapping[str, Trace] | None = None, *, shown: int = 0, together: bool = False) -> Iterator[str]:
-    """JSON with every point, and since when each line fails where that was asked.
-
-    Examples
-    --------
-    >>> json.loads("".join(history_json(Timeline(measure="AP"))))["points"]
-    []
-    """
+    """JSON with every point, and since when each line fails where that was asked."""
     record = {
         "version": __version__,
         "schema": SCHEMA,
@@ -247,14 +191,7 @@ def history_json(timeline: Timeline, since: Mapping[str, Trace] | None = None, *
 
 
 def since_record(trace: Trace) -> dict[str, Any]:
-    """Since when a line fails, as JSON has it.
-
-    Examples
-    --------
-    >>> from idealrank.analysis.history import Rule, onset
-    >>> since_record(Trace(onset=onset([], Rule(below=0.5))))["state"]
-    'unknown'
-    """
+    """Since when a line fails, as JSON has it."""
     found, suspects = trace.onset, trace.suspects
     return {
         "rule": found.rule.text,

@@ -35,30 +35,14 @@ _LABEL = 14
 
 
 def tie_words(facts: Facts) -> str:
-    """The tie rule in words.
-
-    Examples
-    --------
-    >>> from idealrank.measures import MEASURES
-    >>> from idealrank.measures.facts import facts_of
-    >>> tie_words(facts_of(MEASURES["NumQ"]))
-    'the order of tied documents does not matter'
-    """
+    """The tie rule in words."""
     if facts.kind == "pair of runs" and facts.ties == "not offered":
         return "no mean over the orders of tied documents; ties=shared, docid or input"
     return _TIES[facts.ties]
 
 
 def range_words(facts: Facts) -> str:
-    """Least and greatest value in words.
-
-    Examples
-    --------
-    >>> from idealrank.measures import MEASURES
-    >>> from idealrank.measures.facts import facts_of
-    >>> range_words(facts_of(MEASURES["P"])), range_words(facts_of(MEASURES["DCG"]))
-    ('0 to 1', '0 and more')
-    """
+    """Least and greatest value in words."""
     low, high = facts.bounds
     if math.isinf(low) and math.isinf(high):
         return "any number"
@@ -70,44 +54,17 @@ def range_words(facts: Facts) -> str:
 
 
 def direction_words(facts: Facts) -> str:
-    """State the better direction in words.
-
-    Examples
-    --------
-    >>> from idealrank.measures import MEASURES
-    >>> from idealrank.measures.facts import facts_of
-    >>> direction_words(facts_of(MEASURES["P"]))
-    'more is better'
-    """
+    """State the better direction in words."""
     return _DIRECTIONS[facts.direction]
 
 
 def plain(text: str) -> str:
-    """Text of a docstring without its backticks.
-
-    Examples
-    --------
-    >>> plain("See `Rules`; ``log2``.")
-    'See Rules; log2.'
-    """
+    """Text of a docstring without its backticks."""
     return text.replace("`", "")
 
 
 def measures_table(listed: Iterable[tuple[str, Sequence[Facts]]]) -> str:
-    """All measures by family, and which one to choose.
-
-    Parameters
-    ----------
-    listed : iterable of (title, facts)
-        Family by family.
-
-    Examples
-    --------
-    >>> from idealrank.measures import MEASURES
-    >>> from idealrank.measures.facts import facts_of
-    >>> print(measures_table([("Counts.", [facts_of(MEASURES["NumQ"])])]).splitlines()[1])
-      NumQ  number of queries
-    """
+    """All measures by family, and which one to choose."""
     families = list(listed)
     width = max(len(facts.text) for _, members in families for facts in members)
     lines = []
@@ -127,15 +84,7 @@ def measures_table(listed: Iterable[tuple[str, Sequence[Facts]]]) -> str:
 
 
 def measure_card(facts: Facts) -> str:
-    """Everything about one measure.
-
-    Examples
-    --------
-    >>> from idealrank.measures import MEASURES
-    >>> from idealrank.measures.facts import facts_of
-    >>> print(measure_card(facts_of(MEASURES["RR"])).splitlines()[0])
-    RR[@k]: 1 / rank of the first relevant document
-    """
+    """Everything about one measure."""
     looks_at = facts.kind + (f"; needs {', '.join(facts.needs)}" if facts.needs else "")
     rows = [
         ("formula", facts.formula),
@@ -172,14 +121,8 @@ def _labelled(label: str, text: str) -> list[str]:
 
 
 def measures_record(listed: Iterable[Facts]) -> str:
-    """Measures as JSON: every fact by the name of the measure, measures of two runs apart, and the advice of the table.
-
-    Examples
-    --------
-    >>> from idealrank.measures import MEASURES
-    >>> from idealrank.measures.facts import facts_of
-    >>> json.loads(measures_record([facts_of(MEASURES["P"])]))["measures"]["P"]["range"]
-    [0.0, 1.0]
+    """Measures as JSON: every fact by the name of the measure, measures of two runs apart, and the
+    advice of the table.
     """
     advice = [{"what": what, "choose": choose, "why": why} for what, choose, why in ADVICE]
     tables: dict[str, dict[str, Any]] = {"measures": {}, "pair_measures": {}}

@@ -23,14 +23,7 @@ _LOOKS: dict[Looks, str] = {
 
 
 def preference_parts(found: Preference, n_lists: int | None = None, n_users: int | None = None) -> list[Part]:
-    """Verdict, wins, and the test; of so many lists, of so many users, where they are known.
-
-    Examples
-    --------
-    >>> from idealrank.clicks import preference
-    >>> preference_parts(preference([1] * 30 + [-1] * 5))[0]
-    ['Users prefer B: the test may stop.']
-    """
+    """Verdict, wins, and the test; of so many lists, of so many users, where they are known."""
     undecided = found.verdict == "undecided"
     verdict = "Undecided: the test may go on." if undecided else f"Users prefer {found.verdict}: the test may stop."
     if found.looks == "once":
@@ -53,14 +46,7 @@ def preference_parts(found: Preference, n_lists: int | None = None, n_users: int
 
 
 def preference_json(found: Preference, n_lists: int | None = None, n_users: int | None = None) -> str:
-    """JSON text.
-
-    Examples
-    --------
-    >>> from idealrank.clicks import preference
-    >>> json.loads(preference_json(preference([1, -1, 0])))["ties"]
-    1
-    """
+    """JSON text."""
     record = {
         "version": __version__, "schema": SCHEMA, "verdict": found.verdict, "wins_a": found.wins_a, "wins_b": found.wins_b,
         "ties": found.ties, "share": found.share, "interval": list(found.interval), "p": found.p, "sequence": list(found.sequence),
@@ -70,14 +56,7 @@ def preference_json(found: Preference, n_lists: int | None = None, n_users: int 
 
 
 def effect_parts(found: Effect, trend: Novelty | None = None) -> list[Part]:
-    """Verdict, values, the effect over time, and the checks.
-
-    Examples
-    --------
-    >>> from idealrank.clicks import ab_effect
-    >>> effect_parts(ab_effect([1, 2, 3, 2, 3, 4], ["A", "A", "A", "B", "B", "B"]))[0]
-    ['No verdict: a cohort has fewer than 20 users (3 in A, 3 in B). Wait for more.']
-    """
+    """Verdict, values, the effect over time, and the checks."""
     verdict = _no_verdict(found) or f"B against A: {found.verdict}"
     heads = ("value", "planned size", *(["bootstrap"] if found.bootstrap else []), "any look")
     columns: list[Column[NamedCells]] = [Column(title="of"), *(Column[NamedCells](title=head, kind="number") for head in heads)]
@@ -142,14 +121,7 @@ def _trend_parts(found: Novelty) -> list[Part]:
 
 
 def effect_json(found: Effect, trend: Novelty | None = None) -> str:
-    """JSON text.
-
-    Examples
-    --------
-    >>> from idealrank.clicks import ab_effect
-    >>> json.loads(effect_json(ab_effect([1, 2, 3, 2, 3, 4], ["A", "A", "A", "B", "B", "B"])))["difference"]
-    1.0
-    """
+    """JSON text."""
     record = {
         "version": __version__,
         "schema": SCHEMA,
@@ -246,15 +218,7 @@ def _trends(found: CohortEffects) -> Table:
 
 
 def cohort_json(found: CohortEffects) -> str:
-    """JSON text.
-
-    Examples
-    --------
-    >>> from idealrank.clicks import Sessions, cohort_effects
-    >>> log = Sessions.from_arrays(["q"] * 4, [["a"]] * 4, [[0], [1], [1], [1]])
-    >>> json.loads(cohort_json(cohort_effects(log, ["A", "A", "B", "B"])))["values"]["clicks"]["mean_b"]
-    1.0
-    """
+    """JSON text."""
     record = {
         "version": __version__, "schema": SCHEMA, "lists": found.n_lists, "judged_lists": found.n_judged, "cautions": list(found.cautions),
         "values": {
@@ -269,13 +233,7 @@ def cohort_json(found: CohortEffects) -> str:
 
 
 def plan_parts(unit: str, needed: int, looks: Looks, assumed: Mapping[str, float] | None = None) -> list[Part]:
-    """The number and its looks in a sentence, and what it rests on.
-
-    Examples
-    --------
-    >>> plan_parts("lists", 453, "any", {"share": 0.6, "power": 0.8})
-    [['453 lists are needed for a verdict that is valid at any look.'], ['method', '  assumed: share 0.6; power 0.8']]
-    """
+    """The number and its looks in a sentence, and what it rests on."""
     when = "at any look" if looks == "any" else "at one look, at this size"
     whose = f"{needed:,} {unit}" + (" of both cohorts together" if unit == "users" else "")
     text = "; ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in (assumed or {}).items())
@@ -283,12 +241,6 @@ def plan_parts(unit: str, needed: int, looks: Looks, assumed: Mapping[str, float
 
 
 def plan_json(unit: str, needed: int, looks: Looks, assumed: Mapping[str, float] | None = None) -> str:
-    r"""JSON text.
-
-    Examples
-    --------
-    >>> json.loads(plan_json("users", 3143, "once"))["users"]
-    3143
-    """
+    r"""JSON text."""
     record = {"version": __version__, "schema": SCHEMA, unit: needed, "looks": looks, "assumed": dict(assumed or {})}
     return json.dumps(record, indent=2) + "\n"

@@ -27,37 +27,12 @@ _NO_VALUE = "no value if fewer than two common documents can be ordered"
 
 
 def overlap_parts(found: Overlap, *, per_query: bool = False) -> list[Part]:
-    """The whole report.
-
-    Parameters
-    ----------
-    found : Overlap
-        What is to be shown.
-    per_query : bool
-        Values of each query above the means.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> from idealrank.reports.table.text import parts_text
-    >>> print(parts_text(overlap_parts(ir.overlap({"q": ["a", "b"]}, {"q": ["a", "c"]}, "overlap@2"))), end="")
-    A and B: 1 query in both, 0 only in A, 0 only in B
-    <BLANKLINE>
-    measure      mean  queries
-    overlap@2  0.5000        1
-    """
+    """The whole report."""
     return [overlap_said(found), *([_per_query(found)] if per_query else []), overlap_means(found), _notes(found)]
 
 
 def overlap_said(found: Overlap) -> list[str]:
-    """List the queries that both runs answer, and only one; one line each.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> overlap_said(ir.overlap({"p": ["a"], "q": ["a"]}, {"q": ["a"]}, "overlap@2"))[1]
-    '  only in A: p'
-    """
+    """List the queries that both runs answer, and only one; one line each."""
     a, b = found.names
     n, only_a, only_b = len(found.queries), len(found.only_a), len(found.only_b)
     lines = [f"{a} and {b}: {n:,} {_queries(n)} in both, {only_a:,} only in {a}, {only_b:,} only in {b}"]
@@ -72,14 +47,7 @@ def _queries(n: int) -> str:
 
 
 def overlap_means(found: Overlap) -> Table:
-    """A row a measure, with its mean and the queries that have a value.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> overlap_means(ir.overlap({"q": ["a", "b"]}, {"q": ["a", "c"]}, "overlap@2")).rows[0][1].value
-    0.5
-    """
+    """A row a measure, with its mean and the queries that have a value."""
     means = found.mean()
     counted = dict(zip(means, found.scored.sum(axis=0).tolist(), strict=True))
     columns: list[Column[str]] = [
@@ -143,14 +111,7 @@ def _said_below(found: Overlap) -> list[str]:
 
 
 def overlap_markdown(found: Overlap, *, per_query: bool = False) -> str:
-    """Markdown tables; with `per_query`, a table of the queries before the means.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> print(overlap_markdown(ir.overlap({"q": ["a", "b"]}, {"q": ["a", "c"]}, "overlap@2")).splitlines()[2])
-    | overlap@2 | 0.5000 |       1 |
-    """
+    """Markdown tables; with `per_query`, a table of the queries before the means."""
     return _pasted(as_markdown, _tables(found, per_query=per_query), [f"{found.names[0]} and {found.names[1]}.", *_said_below(found)])
 
 
@@ -177,15 +138,7 @@ def _pasted(form: Callable[[Table], str], tables: Sequence[Table], notes: Sequen
 
 
 def overlap_json(found: Overlap, *, per_query: bool = False) -> Iterator[str]:
-    """JSON text; float64 in the shortest form that reads back, null where a value is undefined.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> record = json.loads("".join(overlap_json(ir.overlap({"q": ["a"]}, {"q": ["a"]}, "overlap@2"))))
-    >>> record["mean"], record["common_queries"]
-    ({'overlap@2': 0.5}, 1)
-    """
+    """JSON text; float64 in the shortest form that reads back, null where a value is undefined."""
     record = {
         "version": found.version,
         "schema": SCHEMA,
@@ -225,14 +178,7 @@ def _side(found: Overlap, side: int, only: Sequence[str]) -> dict[str, object]:
 
 
 def overlap_rows(found: Overlap, *, per_query: bool = False) -> Iterator[Row]:
-    """Titles, and a value a row; empty where a value is undefined.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> list(overlap_rows(ir.overlap({"q": ["a"]}, {"q": ["a"]}, "overlap@2")))[1][:4]
-    ['A', 'B', 'overlap@2', '0.5']
-    """
+    """Titles, and a value a row; empty where a value is undefined."""
     if per_query:
         yield ["run_a", "run_b", "query", "measure", "value", "common", "ties"]
         for (query, values), common in zip(found.per_query().items(), found.common.tolist(), strict=True):
@@ -249,34 +195,12 @@ def overlap_rows(found: Overlap, *, per_query: bool = False) -> Iterator[Row]:
 
 
 def matrix_parts(found: OverlapMatrix) -> list[Part]:
-    """The whole report: a matrix for each measure, and what the means cover.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> from idealrank.reports.table.text import parts_text
-    >>> runs = [{"q": ["a", "b"]}, {"q": ["a", "c"]}, {"q": ["c", "b"]}]
-    >>> print(parts_text(matrix_parts(ir.overlap_matrix(runs, "overlap@2", names=["A", "B", "C"]))), end="")
-    overlap@2       A       B       C
-    A          1.0000  0.5000  0.5000
-    B          0.5000  1.0000  0.5000
-    C          0.5000  0.5000  1.0000
-    <BLANKLINE>
-    each mean covers the queries that both runs answer, 1
-    """
+    """The whole report: a matrix for each measure, and what the means cover."""
     return [*matrix_tables(found), [line for note in matrix_notes(found) for line in wrapped(note, indent="")]]
 
 
 def matrix_tables(found: OverlapMatrix) -> list[Table]:
-    """A table for each measure: a row and a column for each run.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> (table,) = matrix_tables(ir.overlap_matrix([{"q": ["a"]}, {"q": ["b", "a"]}], "overlap@1", names=["A", "B"]))
-    >>> [column.title for column in table.columns], [cell.text for cell in table.rows[0]]
-    (['overlap@1', 'A', 'B'], ['A', '1.0000', '0.0000'])
-    """
+    """A table for each measure: a row and a column for each run."""
     short = told_apart(found.names, NARROW)
     tables = []
     for measure in found.measures:
@@ -293,13 +217,8 @@ def _run_column(title: str, name: str, values: Mapping[tuple[str, str], float]) 
 
 
 def matrix_notes(found: OverlapMatrix) -> list[str]:
-    """Sentences below the matrices: the queries behind the means, the reference of measures that are not symmetric, ties.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> matrix_notes(ir.overlap_matrix([{"p": ["a"], "q": ["a"]}, {"q": ["b", "a"]}], "overlap@1", names=["A", "B"]))
-    ['each mean covers the queries that both runs answer, 1']
+    """Sentences below the matrices: the queries behind the means, the reference of measures that
+    are not symmetric, ties.
     """
     counts = [len(found.pair(a, b).queries) for a, b in product(found.names, repeat=2) if a != b]
     several = f"{min(counts):,} to {max(counts):,}" if min(counts) < max(counts) else f"{counts[0]:,}"
@@ -314,41 +233,17 @@ def matrix_notes(found: OverlapMatrix) -> list[str]:
 
 
 def matrix_markdown(found: OverlapMatrix) -> str:
-    """A Markdown table for each measure.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> runs = [{"q": ["a", "b"]}, {"q": ["a", "c"]}]
-    >>> print(matrix_markdown(ir.overlap_matrix(runs, "overlap@2")).splitlines()[2])
-    | A         | 1.0000 | 0.5000 |
-    """
+    """A Markdown table for each measure."""
     return _pasted(as_markdown, matrix_tables(found), matrix_notes(found))
 
 
 def matrix_latex(found: OverlapMatrix) -> str:
-    r"""A LaTeX table for each measure.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> runs = [{"q": ["a", "b"]}, {"q": ["a", "c"]}]
-    >>> print(matrix_latex(ir.overlap_matrix(runs, "overlap@2")).splitlines()[5])
-    A & 1.0000 & 0.5000 \\
-    """
+    r"""A LaTeX table for each measure."""
     return _pasted(as_latex, matrix_tables(found), matrix_notes(found))
 
 
 def matrix_json(found: OverlapMatrix) -> str:
-    """JSON text: each mean by measure and the names of the two runs, with the queries behind it.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> record = json.loads(matrix_json(ir.overlap_matrix([{"q": ["a"]}, {"q": ["b", "a"]}], "overlap@1", names=["A", "B"])))
-    >>> record["mean"]["overlap@1"]["A"], record["common_queries"]["B"]
-    ({'A': 1.0, 'B': 0.0}, {'A': 1, 'B': 1})
-    """
+    """JSON text: each mean by measure and the names of the two runs, with the queries behind it."""
     own = [found.pair(name, name) for name in found.names]
     record = {
         "version": own[0].version,
@@ -368,14 +263,7 @@ def _by_names(found: OverlapMatrix, values: Any) -> dict[str, dict[str, float | 
 
 
 def matrix_rows(found: OverlapMatrix) -> Iterator[Row]:
-    """The columns of `overlap_rows`, a row for each measure and ordered pair of runs.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> list(matrix_rows(ir.overlap_matrix([{"q": ["a"]}, {"q": ["b", "a"]}], "overlap@1", names=["A", "B"])))[2][:4]
-    ['A', 'B', 'overlap@1', '0.0']
-    """
+    """The columns of `overlap_rows`, a row for each measure and ordered pair of runs."""
     yield _TITLES
     means = {str(measure): found[measure].tolist() for measure in found.measures}
     for (row, a), (column, b) in product(enumerate(found.names), repeat=2):

@@ -14,24 +14,7 @@ _MISSED = 5  # missed documents of a query that the text lists
 
 
 def recall_parts(found: IndexRecall, *, worst: int = 10) -> list[Part]:
-    """Show recall by cutoff, the loss by measure, and the queries that lose most.
-
-    Parameters
-    ----------
-    found : IndexRecall
-        Recall of an index.
-    worst : int
-        Queries to list.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> found = ir.index_recall({"p": ["a", "b"], "q": ["a", "b"]}, {"p": ["a", "b"], "q": ["b", "c"]}, 2)
-    >>> for line in recall_parts(found)[1]:
-    ...     print(line)
-               mean    95 % interval  5th percentile  complete       95 % interval
-    recall@2  0.7500  [0.0000, 1.0000]          0.5000    1 of 2  [0.0126, 0.9874]
-    """
+    """Show recall by cutoff, the loss by measure, and the queries that lose most."""
     percent = f"{100 * found.level:g} % interval"
     parts: list[Part] = [[f"{found.approximate} against {found.exact}: {counted(len(found.queries), 'query', 'queries')}", *_lonely(found)]]
     rows = [["", "mean", percent, "5th percentile", "complete", percent]]
@@ -74,19 +57,14 @@ def _worst(found: IndexRecall, number: int) -> list[Part]:
         return [["no query loses a document"]]
     rows = [["query", *found.losses, *(f"recall@{cutoff}" for cutoff in found.cutoffs), "missed"]]
     for one in losing:
-        lost = ["-" if value != value else f"{value:.4f}" for value in one.lost.values()]
+        lost = ["-" if value != value else f"{value:.4f}" for value in one.lost.values()]  # noqa: PLR0124  (NaN)
         rows.append([one.query, *lost, *(f"{value:.4f}" for value in one.recall.values()), _some(one.missed)])
     return [["queries that lose most"], columns(rows, left=(0, len(rows[0]) - 1))]
 
 
 def recall_json(found: IndexRecall, *, worst: int = 10) -> str:
-    """Write everything as JSON: means, losses, each query, and the missed documents of those that lose most.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> json.loads(recall_json(ir.index_recall({"q": ["a", "b"]}, {"q": ["b", "c"]}, 2)))["recall"]["2"]["mean"]
-    0.5
+    """Write everything as JSON: means, losses, each query, and the missed documents of those that
+    lose most.
     """
     recall: dict[str, Any] = {}
     for cutoff in found.cutoffs:
@@ -121,16 +99,9 @@ def _interval(one: Interval, name: str) -> dict[str, Any]:
 
 
 def recall_rows(found: IndexRecall) -> Iterator[list[str]]:
-    """Write a row for each query: recall by cutoff, and loss by measure.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> list(recall_rows(ir.index_recall({"q": ["a", "b"]}, {"q": ["b", "c"]}, 2)))
-    [['query', 'recall@2'], ['q', '0.5']]
-    """
+    """Write a row for each query: recall by cutoff, and loss by measure."""
     lost = found.lost_per_query()
     yield ["query", *(f"recall@{cutoff}" for cutoff in found.cutoffs), *(f"lost {text}" for text in lost)]
     for row, query in enumerate(found.queries):
         values = [float(one) for one in found.values[row]] + [float(values[row]) for values in lost.values()]
-        yield [query, *("" if value != value else repr(value) for value in values)]
+        yield [query, *("" if value != value else repr(value) for value in values)]  # noqa: PLR0124  (NaN)

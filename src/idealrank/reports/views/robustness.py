@@ -35,15 +35,6 @@ def robust_parts(
 ) -> list[Part]:
     """The whole report.
 
-    Parameters
-    ----------
-    found : Robustness
-        What is to be shown.
-    digits : int or None
-        Decimals; None for those that the intervals allow.
-    asked : Asked
-        Where it was asked for.
-
     Examples
     --------
     >>> import idealrank as ir
@@ -62,23 +53,8 @@ def robust_parts(
 
 
 def robust_sentences(found: Robustness, shown: Shown, asked: Asked = IN_PYTHON) -> Told:
-    """Return all sentences: the verdict as asked, the effect of the variants and the next step in at most four, then everything else.
-
-    Parameters
-    ----------
-    found : Robustness
-        What is to be shown.
-    shown : Shown
-        With how many digits.
-    asked : Asked
-        Where it was asked for.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> found = ir.robust({"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y", "x"]}, "RR", variants=["cutoff"])
-    >>> robust_sentences(found, Shown(2, 2, 0.05)).brief[-1]
-    'Another measure or convention does not decide it; more queries may.'
+    """Return all sentences: the verdict as asked, the effect of the variants and the next step in
+    at most four, then everything else.
     """
     if found.mismatches:
         return Told.of([*warned(found.mismatches), *found.summary()], [])
@@ -116,15 +92,7 @@ def _next(found: Robustness) -> str:
 
 
 def mark(one: Variant) -> str:
-    """Return the verdict of a variant in one or two signs.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> found = ir.robust({"q": {"x": 1}}, {"q": ["y", "x"]}, {"q": ["x"]}, "RR", variants=["cutoff=1", "cutoff=10", "gain=exp2"])
-    >>> [mark(one) for one in found.variants]
-    ['+', '=', 'x']
-    """
+    """Return the verdict of a variant in one or two signs."""
     if one.row is None:
         return "x"
     if one.status == "no effect":
@@ -176,14 +144,8 @@ def _legend(found: Robustness) -> list[str]:
 
 
 def movers_table(found: Robustness, shown: Shown) -> Part:
-    """Build the table of variants that change the verdict, then of those that move the difference most, in standard deviations.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> found = ir.robust({"q": {"x": 1}}, {"q": ["x"]}, {"q": ["x"]}, "RR", variants=["cutoff"])
-    >>> movers_table(found, Shown(2, 2, 0.05))
-    []
+    """Build the table of variants that change the verdict, then of those that move the difference
+    most, in standard deviations.
     """
     turning = [*found.turning, *found.pairs]
     effect = found.asked.effect
@@ -242,29 +204,13 @@ def _method(found: Robustness) -> MethodLines:
 
 
 def robust_json(found: Robustness) -> Iterator[str]:
-    """JSON text: the comparison asked for, a summary, every variant, the method.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> found = ir.robust({"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y", "x"]}, "RR", variants=["cutoff"])
-    >>> json.loads("".join(robust_json(found)))["summary"]["leader"]
-    'A'
-    """
+    """JSON text: the comparison asked for, a summary, every variant, the method."""
     record = found.as_dict()
     record["method"]["schema"] = SCHEMA
     yield json.dumps(record, indent=2) + "\n"
 
 
 def robust_rows(found: Robustness) -> Iterator[Row]:
-    """Titles, the comparison asked for, then a variant a row; empty where there is no number.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> found = ir.robust({"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y", "x"]}, "RR", variants=["cutoff"])
-    >>> next(robust_rows(found))[:2]
-    ['a', 'b']
-    """
+    """Titles, the comparison asked for, then a variant a row; empty where there is no number."""
     how = {"test": found.method.test, "seed": found.method.seed}
     yield from record_rows(record | how for record in found.records())

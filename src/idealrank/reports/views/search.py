@@ -12,24 +12,7 @@ _LISTED = 10  # failed queries that the text lists
 
 
 def search_parts(report: Mapping[str, Any]) -> list[Part]:
-    """Show each backend in a line, and the failed queries.
-
-    Parameters
-    ----------
-    report : mapping
-        ``systems``, a list of mappings with ``name``, ``run``, ``queries``, ``answered``, ``empty``, ``failed``, ``attempts``,
-        ``latency``, and with judgments ``measures`` and ``convention``. ``failed``, the message of each backend that failed, is for
-        `search_json` alone: the command ends with it as an error.
-
-    Examples
-    --------
-    >>> latency = {"p50": 0.012, "p95": 0.05, "p99": 0.1}
-    >>> one = {"name": "bm25", "run": "bm25.run", "queries": 2, "answered": 1, "empty": 0, "failed": {"q2": "refused"}, "latency": latency}
-    >>> for line in search_parts({"systems": [one]})[0]:
-    ...     print(line)
-    backend  queries  failed  empty      p50      p95       p99
-    bm25           2       1      0  12.0 ms  50.0 ms  100.0 ms
-    """
+    """Show each backend in a line, and the failed queries."""
     systems: Sequence[Mapping[str, Any]] = report["systems"]
     texts = list(dict.fromkeys(text for one in systems for text in one.get("measures", {})))
     title = ["backend", *(word for text in texts for word in (text, "95 % interval")), "queries", "failed", "empty", "p50", "p95", "p99"]
@@ -55,24 +38,12 @@ def _cells(one: Mapping[str, Any], texts: Iterable[str]) -> list[str]:
 
 
 def search_json(report: Mapping[str, Any]) -> str:
-    r"""Write the report as JSON; null where there is no finite number.
-
-    Examples
-    --------
-    >>> search_json({"systems": []})
-    '{\n "systems": []\n}\n'
-    """
+    r"""Write the report as JSON; null where there is no finite number."""
     return json.dumps(finite(report), indent=1, ensure_ascii=False) + "\n"
 
 
 def search_rows(report: Mapping[str, Any]) -> Iterator[Sequence[str]]:
-    """Write a row for each backend and measure; without judgments, a row for each backend.
-
-    Examples
-    --------
-    >>> list(search_rows({"systems": []}))[0][:3]
-    ['backend', 'measure', 'mean']
-    """
+    """Write a row for each backend and measure; without judgments, a row for each backend."""
     yield ["backend", "measure", "mean", "low", "high", "queries", "answered", "failed", "empty", "p50_s", "p95_s", "p99_s"]
     for one in report["systems"]:
         counts = [one["queries"], one["answered"], len(one["failed"]), one["empty"], *one["latency"].values()]

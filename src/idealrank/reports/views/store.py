@@ -23,34 +23,15 @@ _NONE = float("nan")
 
 
 def head_text(title: str, facts: Iterable[tuple[str, str]]) -> str:
-    """A title, and below it what is known, a fact a line; those without a value are left out.
-
-    Parameters
-    ----------
-    title : str
-        Evaluation, comparison or gate.
-    facts : iterable of (str, str)
-        Name and value.
-
-    Examples
-    --------
-    >>> print(head_text("evaluation 3f2a9c41d07b: bm25", [("tags", "main"), ("notes", "")]), end="")
-    evaluation 3f2a9c41d07b: bm25
-    <BLANKLINE>
-      tags  main
-    """
+    """A title, and below it what is known, a fact a line; those without a value are left out."""
     rows = [[name, printable(value)] for name, value in facts if value]
     lines = columns(rows, left=(0, 1)) if rows else []
     return "\n".join([printable(title), *([""] if lines else []), *(f"  {line}" for line in lines)]) + "\n"
 
 
 def inputs_table(inputs: Sequence[InputRecord]) -> Table:
-    """The files of an evaluation, without folders; a dash where the content could not be read any more.
-
-    Examples
-    --------
-    >>> [column.title for column in inputs_table([]).columns]
-    ['inputs', 'bytes', 'modified', 'sha256']
+    """The files of an evaluation, without folders; a dash where the content could not be read any
+    more.
     """
     columns: list[Column[InputRecord]] = [
         Column(title="inputs", cell=lambda one: one.path),
@@ -62,13 +43,7 @@ def inputs_table(inputs: Sequence[InputRecord]) -> Table:
 
 
 def means_table(means: Mapping[str, float | None]) -> Table:
-    """Means alone, where nothing else can be read again.
-
-    Examples
-    --------
-    >>> means_table({"AP": 0.25}).rows[0][1].text
-    '0.2500'
-    """
+    """Means alone, where nothing else can be read again."""
     columns: list[Column[str]] = [
         Column(title="measure", cell=str),
         Column(title="value", kind="number", cell=lambda measure: number_cell(means[measure])),
@@ -77,22 +52,7 @@ def means_table(means: Mapping[str, float | None]) -> Table:
 
 
 def verdict_table(kind: str, result: Mapping[str, Any]) -> Table:
-    """Build the table of a comparison or gate, one row a test.
-
-    Parameters
-    ----------
-    kind : {"comparison", "gate"}
-        Which of them.
-    result : mapping
-        Its `as_dict`.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> [cell.text for cell in verdict_table("comparison", ir.compare(one, one).as_dict()).rows[0]][:5]
-    ['run', 'run (2)', 'RR', '1.0000', '1.0000']
-    """
+    """Build the table of a comparison or gate, one row a test."""
     return _of_comparison(result) if kind == "comparison" else _of_gate(result)
 
 
@@ -142,7 +102,9 @@ def _number(title: str, name: str, *, signed: bool = False) -> Column[Mapping[st
 
 
 def _outcome(check: Mapping[str, Any]) -> Cell:
-    """The outcome of a check; gates of before there were companions have neither those nor outcomes."""
+    """The outcome of a check; gates of before there were companions have neither those nor
+    outcomes.
+    """
     if not check.get("decides", True):
         return Cell("companion", tone="quiet")
     failed = check.get("outcome", "passed" if check["passed"] else "failed") == "failed"
@@ -155,15 +117,7 @@ def _ends(row: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def verdict_text(kind: str, result: Mapping[str, Any]) -> str:
-    """Return the verdict as text.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> print(verdict_text("gate", ir.gate(one, one).as_dict()).splitlines()[-1])
-    The gate was open.
-    """
+    """Return the verdict as text."""
     return as_text(verdict_table(kind, result), _WIDTH)
 
 
@@ -172,16 +126,8 @@ _SOME = 5  # queries named in a sentence
 
 
 def changes_text(found: Mapping[str, Any], comparison: "Comparison | None" = None, why_not: str = "") -> str:
-    """The whole report: what went in, what came out, and whether the difference is more than chance.
-
-    Parameters
-    ----------
-    found : mapping
-        What `idealrank.store.diff.changes` gives.
-    comparison : Comparison, optional
-        Of the two, where they can be compared.
-    why_not : str
-        Why they cannot.
+    """The whole report: what went in, what came out, and whether the difference is more than
+    chance.
 
     Examples
     --------
@@ -288,38 +234,19 @@ def _some(queries: Sequence[str]) -> str:
 
 
 def queries_table(changed: Mapping[str, Any], n: int) -> Table:
-    """The queries that changed most.
-
-    Examples
-    --------
-    >>> top = [{"query": "q1", "a": 1.0, "b": 0.5, "difference": -0.5}]
-    >>> queries_table({"measure": "RR", "n": 1, "top": top}, 4).notes
-    ['1 of 4 queries changed by RR.']
-    """
+    """The queries that changed most."""
     shown = f"; shown are the {len(changed['top']):,} that changed most" if len(changed["top"]) < changed["n"] else ""
     note = f"{changed['n']:,} of {n:,} queries changed by {changed['measure']}{shown}."
     return Table.of(_sides("query"), changed["top"], notes=[note])
 
 
 def changes_rows(found: Mapping[str, Any]) -> list[Row]:
-    """The queries that changed, a row each, below titles.
-
-    Examples
-    --------
-    >>> changes_rows({"changed_queries": None})
-    [['query', 'a', 'b', 'b - a']]
-    """
+    """The queries that changed, a row each, below titles."""
     return as_rows(queries_table(found["changed_queries"] or {"measure": "", "n": 0, "top": []}, 0))
 
 
 def changes_json(found: Mapping[str, Any], comparison: "Comparison | None" = None, why_not: str = "") -> str:
-    """All of it as JSON.
-
-    Examples
-    --------
-    >>> json.loads(changes_json({"judgments": "same"}))["comparison"] is None
-    True
-    """
+    """All of it as JSON."""
     compared = None if comparison is None else comparison.as_dict()
     record = {"version": __version__, "schema": SCHEMA, **found, "comparison": compared, "why_not_compared": why_not or None}
     return json.dumps(record, indent=2) + "\n"

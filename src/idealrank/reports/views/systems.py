@@ -27,23 +27,7 @@ _QUERIES = (1, 2, 10)
 
 
 def systems_parts(found: SystemComparison, digits: int | None = None) -> list[Part]:
-    """Words and tables.
-
-    Parameters
-    ----------
-    found : SystemComparison
-        What is to be shown.
-    digits : int or None
-        Decimals; None for those that the intervals allow.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
-    >>> good, bad = ([ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR")] * 2 for ranking in (["x", "y"], ["y", "x"]))
-    >>> systems_parts(ir.compare_systems(bad, good))[0][0][:60]
-    'B is better than A: RR 1.0000 against 0.5000 (means over 2 a'
-    """
+    """Words and tables."""
     rows, places = list(found), system_places(found, digits)
     parts: list[Part] = [filled(system_sentences(found, places)), systems_table(found, places, clip=_NAME), _variances(rows)]
     parts += [_of_copies(found, rows[0], places), _more(rows[0])]
@@ -51,15 +35,7 @@ def systems_parts(found: SystemComparison, digits: int | None = None) -> list[Pa
 
 
 def system_places(found: SystemComparison, asked: int | None = None) -> int:
-    """Decimals of means and differences: one number for all measures, by their intervals.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> copies = [ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2
-    >>> system_places(ir.compare_systems(copies, copies))
-    4
-    """
+    """Decimals of means and differences: one number for all measures, by their intervals."""
     rows = list(found)
     ends = [(end, 0.0) for row in rows for end in (row.found.low, row.found.high) if row.found.low > 0 or row.found.high < 0]
     decided = [(row.mean_a, row.mean_b) for row in rows if row.verdict in ("better", "worse")]
@@ -67,15 +43,7 @@ def system_places(found: SystemComparison, asked: int | None = None) -> int:
 
 
 def system_sentences(found: SystemComparison, places: int) -> list[str]:
-    """Return the sentences of the first measure, the verdict first.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> copies = [ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2
-    >>> system_sentences(ir.compare_systems(copies, copies), 2)[0][:46]
-    'It is undecided whether B is better than A: RR'
-    """
+    """Return the sentences of the first measure, the verdict first."""
     row = next(iter(found))
     said = {
         "better": f"{found.b} is better than {found.a}",
@@ -112,15 +80,7 @@ def system_sentences(found: SystemComparison, places: int) -> list[str]:
 
 
 def systems_table(found: SystemComparison, places: int, *, clip: int | None = None) -> Table:
-    """A row a measure; names of systems of at most `clip` letters.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> copies = [ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2
-    >>> [cell.text for cell in systems_table(ir.compare_systems(copies, copies), 2).rows[0]][:4]
-    ['RR', '0.50', '0.50', '+0.00']
-    """
+    """A row a measure; names of systems of at most `clip` letters."""
     first, second = (name if clip is None else clipped(name, clip) for name in (found.a, found.b))
     alpha = round(1 - found.level, 12)
     columns: list[Column[SystemDifference]] = [
@@ -221,29 +181,15 @@ def _method(found: SystemComparison) -> MethodLines:
 
 
 def systems_json(found: SystemComparison) -> Iterator[str]:
-    """JSON text: systems, measures, method, convention; null for what is not finite.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> copies = [ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2
-    >>> json.loads("".join(systems_json(ir.compare_systems(copies, copies))))["measures"]["RR"]["interval"]
-    [0.0, 0.0]
-    """
+    """JSON text: systems, measures, method, convention; null for what is not finite."""
     record = found.as_dict()
     record["method"]["schema"] = SCHEMA
     yield json.dumps(finite(record), indent=2) + "\n"
 
 
 def systems_rows(found: SystemComparison) -> Iterator[Row]:
-    """Titles, and a measure a row; variances of training as columns, empty where a side is not trained.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> copies = [ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2
-    >>> next(systems_rows(ir.compare_systems(copies, copies)))[:3]
-    ['a', 'b', 'measure']
+    """Titles, and a measure a row; variances of training as columns, empty where a side is not
+    trained.
     """
     yield from record_rows(finite(_record(found, row)) for row in found)
 

@@ -21,7 +21,9 @@ _DIGITS = 6  # of limits and means in tables
 
 
 class Ended(NamedTuple):
-    """A value, and the interval that data leave about it; both ends are NaN where it is computed from a model."""
+    """A value, and the interval that data leave about it; both ends are NaN where it is computed
+    from a model.
+    """
 
     value: float
     low: float = math.nan
@@ -41,77 +43,35 @@ class Ended(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class LimitRow:
-    """Theory of one measure for one model.
+    """Theory of one measure for one model."""
 
-    Attributes
-    ----------
-    measure, discount, cutoff : str
-        Texts; no cutoff is ``""``.
-    limit : Ended or None
-        What it tends to; None where there is no limit.
-    theorem : str
-        What says so.
-    told : Limit or None
-        Conditions and rate of the limit.
-    why_not : str
-        Where there is no limit, why; where there is one that no theorem states, why there is.
-    means : tuple of Ended or None
-        Its mean at each list length; None where there is no formula.
-    """
-
+    # measure, discount, cutoff: Texts; no cutoff is ``""``
     measure: str
     discount: str
     cutoff: str
-    limit: Ended | None
-    theorem: str
-    told: Limit | None
+    limit: Ended | None  # What it tends to; None where there is no limit
+    theorem: str  # What says so
+    told: Limit | None  # Conditions and rate of the limit
+    # Where there is no limit, why; where there is one that no theorem states, why there is
     why_not: str
-    means: tuple[Ended | None, ...]
+    means: tuple[Ended | None, ...]  # Its mean at each list length; None where there is no formula
 
 
 def feasibility_table(measures: Sequence[str], found: Sequence[Feasibility]) -> Iterator[str]:
-    """Build the table of measures that can distinguish rankers, with reasons.
-
-    Parameters
-    ----------
-    measures : sequence of str
-        Their texts.
-    found : sequence of Feasibility
-        One for each.
-
-    Examples
-    --------
-    >>> from idealrank.theory import feasibility
-    >>> print("".join(feasibility_table(["nDCG@10"], [feasibility("log2", 10)])).splitlines()[1])
-    nDCG@10  infeasible  Theorem 10
-    """
+    """Build the table of measures that can distinguish rankers, with reasons."""
     rows = [["measure", "verdict", "theorem"], *([m, f.verdict, f.theorem or "-"] for m, f in zip(measures, found, strict=True))]
     yield from (f"{line}\n" for line in columns(rows, left=(0, 1, 2)))
     yield from _reasons(measures, found)
 
 
 def feasibility_json(measures: Sequence[str], found: Sequence[Feasibility]) -> str:
-    """Return the feasibility as JSON.
-
-    Examples
-    --------
-    >>> from idealrank.theory import feasibility
-    >>> json.loads(feasibility_json(["nDCG@10"], [feasibility("log2", 10)]))["feasibility"][0]["verdict"]
-    'infeasible'
-    """
+    """Return the feasibility as JSON."""
     rows = [{"measure": measure, **_record(each)} for measure, each in zip(measures, found, strict=True)]
     return json.dumps({"version": __version__, "schema": SCHEMA, "feasibility": rows}, indent=2) + "\n"
 
 
 def feasibility_rows(measures: Sequence[str], found: Sequence[Feasibility]) -> Iterator[Row]:
-    """Return the feasibility as rows of cells, one row a measure.
-
-    Examples
-    --------
-    >>> from idealrank.theory import feasibility
-    >>> list(feasibility_rows(["nDCG@10"], [feasibility("log2", 10)]))[1][:4]
-    ['nDCG@10', 'log2', '10', 'infeasible']
-    """
+    """Return the feasibility as rows of cells, one row a measure."""
     names = ["discount", "cutoff", "verdict", "theorem", "reason", "distinguishes", "errata"]
     yield ["measure", *names]
     for measure, each in zip(measures, found, strict=True):
@@ -143,13 +103,8 @@ def _labelled(text: str, label: str = "", width: int = 0) -> str:
 
 
 def limits_json(rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str) -> str:
-    """Return limits for one model and means at some list lengths as JSON; the arguments match `limits_table`.
-
-    Examples
-    --------
-    >>> from idealrank.theory.expressions import parse_model
-    >>> json.loads(limits_json([], [100], parse_model("0.1+0.8s"), "0.1+0.8s"))["model"]["name"]
-    '0.1+0.8s'
+    """Return limits for one model and means at some list lengths as JSON; the arguments match
+    `limits_table`.
     """
     return json.dumps(_limits_record(rows, sizes, model, name), indent=2) + "\n"
 
@@ -209,25 +164,7 @@ def _conditions(row: LimitRow) -> list[str]:
 
 
 def limits_table(rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str) -> Iterator[str]:
-    r"""Build the table of limits for one model, with means at some list lengths.
-
-    Parameters
-    ----------
-    rows : sequence of LimitRow
-        One a measure.
-    sizes : sequence of int
-        The list lengths.
-    model : RelevanceModel
-        The model.
-    name : str
-        What it is called.
-
-    Examples
-    --------
-    >>> from idealrank.theory.expressions import parse_model
-    >>> list(limits_table([], [100], parse_model("0.1+0.8s"), "0.1+0.8s"))[2]
-    'measure  limit  theorem  n = 100\n'
-    """
+    r"""Build the table of limits for one model, with means at some list lengths."""
     expected = "chance of relevance" if model.gains == (1.0,) else "expected gain"
     yield _labelled(f"{name}: {100 * model.share:.4g} % of the documents are relevant; {expected} at the very top {model.at_top:.4g}")
     yield "\n"
@@ -253,15 +190,7 @@ _FEW = 8  # so many rows are shown of each measure
 
 
 def distinguished_json(measures: Sequence[str], found: Sequence[Distinguishability]) -> str:
-    """Return the counts at every list length as JSON; the arguments match `distinguished_table`.
-
-    Examples
-    --------
-    >>> from idealrank.theory import distinguish
-    >>> found = distinguish(lambda s: s, lambda s: 0.5, sizes=[10], runs=9, rng=1)
-    >>> json.loads(distinguished_json(["nDCG"], [found]))["runs"]
-    9
-    """
+    """Return the counts at every list length as JSON; the arguments match `distinguished_table`."""
     first = found[0]
     told = {"names": list(first.names), "source": first.source, "runs": first.runs, "level": first.level, "largest": first.largest}
     rows = [{"measure": measure, "sizes": _records(each)} for measure, each in zip(measures, found, strict=True)]
@@ -269,15 +198,7 @@ def distinguished_json(measures: Sequence[str], found: Sequence[Distinguishabili
 
 
 def distinguished_rows(measures: Sequence[str], found: Sequence[Distinguishability]) -> Iterator[Row]:
-    """Return the counts as rows of cells, one row a measure and list length.
-
-    Examples
-    --------
-    >>> from idealrank.theory import distinguish
-    >>> found = distinguish(lambda s: s, lambda s: 0.5, sizes=[10], runs=9, rng=1)
-    >>> next(distinguished_rows(["nDCG"], [found]))[:3]
-    ['measure', 'size', 'a_better']
-    """
+    """Return the counts as rows of cells, one row a measure and list length."""
     yield ["measure", *_records(found[0])[0]]
     for measure, each in zip(measures, found, strict=True):
         yield from ([measure, *(_cell(value) for value in record.values())] for record in _records(each))
@@ -298,24 +219,7 @@ def _cell(value: object) -> str:
 
 
 def distinguished_table(_measures: Sequence[str], found: Sequence[Distinguishability], *, every_size: bool = False) -> Iterator[str]:
-    """Build one table a measure; shared notes follow once, below.
-
-    Parameters
-    ----------
-    _measures : sequence of str
-        Their texts, which the tables know.
-    found : sequence of Distinguishability
-        One for each, of the same lists.
-    every_size : bool
-        Show all list lengths, not only some.
-
-    Examples
-    --------
-    >>> from idealrank.theory import distinguish
-    >>> found = distinguish(lambda s: s, lambda s: 0.5, sizes=[10], runs=9, rng=1)
-    >>> "9 growing lists" in "".join(distinguished_table(["nDCG"], [found]))
-    True
-    """
+    """Build one table a measure; shared notes follow once, below."""
     sizes = found[0].sizes
     shown = range(sizes.size) if every_size or sizes.size <= _FEW else _landmarks(sizes.tolist())
     texts = [str(each).splitlines() for each in found]
@@ -330,7 +234,9 @@ def distinguished_table(_measures: Sequence[str], found: Sequence[Distinguishabi
 
 
 def _landmarks(sizes: Sequence[int]) -> list[int]:
-    """Places of the first and the last size, and of those nearest to 1 and 3 times the powers of ten between."""
+    """Places of the first and the last size, and of those nearest to 1 and 3 times the powers of
+    ten between.
+    """
     marks = [factor * 10**power for power in range(19) for factor in (1, 3) if sizes[0] < factor * 10**power < sizes[-1]]
     logs = np.log(np.array(sizes, np.float64))
     return sorted({0, len(sizes) - 1, *(int(np.abs(logs - np.log(mark)).argmin()) for mark in marks)})

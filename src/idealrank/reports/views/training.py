@@ -10,22 +10,7 @@ _WORDS = {"test": "the test set", "valid": "the validation set, which chose the 
 
 
 def training_parts(report: Mapping[str, Any]) -> list[Part]:
-    """The whole report.
-
-    Parameters
-    ----------
-    report : mapping
-        ``systems`` (a list of mappings with ``seed``, ``rounds``, ``part``, ``measures``, ``folder`` and ``files``), ``warnings`` and
-        ``again``, the command that prints the numbers again. Each of ``measures`` may have ``random_order``, ``own`` and
-        ``no_relevant``, as in ``evaluation.json``.
-
-    Examples
-    --------
-    >>> mean = {"mean": 0.5, "low": 0.4, "high": 0.6, "queries": 20}
-    >>> one = {"seed": 0, "rounds": 7, "part": "test", "measures": {"RR": mean}, "folder": "out", "files": ["model.txt"]}
-    >>> training_parts({"systems": [one], "warnings": [], "again": "", "convention": "lightgbm"})[0][1]
-    'RR         0.5000  [0.4000, 0.6000]       20      7'
-    """
+    """The whole report."""
     systems: Sequence[Mapping[str, Any]] = report["systems"]
     parts: list[Part] = []
     if report["warnings"]:
@@ -76,11 +61,5 @@ def _without_relevant(measures: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def training_json(report: Mapping[str, Any]) -> str:
-    r"""The report as JSON.
-
-    Examples
-    --------
-    >>> training_json({"systems": []})[:14]
-    '{\n "systems": '
-    """
+    r"""The report as JSON."""
     return json.dumps(report, indent=1, ensure_ascii=False) + "\n"

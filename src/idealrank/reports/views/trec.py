@@ -18,23 +18,13 @@ ZScores = Mapping[tuple[str, str], tuple[float, float]]
 
 @dataclass(frozen=True, kw_only=True)
 class TrecColumn:
-    """One measure under the name that is printed.
+    """One measure under the name that is printed."""
 
-    Attributes
-    ----------
-    name : str
-        As trec_eval writes it, parameters included.
-    measure : Measure
-        What is computed.
-    summary : Measure or None
-        What the line for all queries shows where it is not the same.
-    made_up : float or str, optional
-        What a document that trec_eval makes up for a query without a list adds to the value, or the text that it gives; None if nothing.
-    """
-
-    name: str
-    measure: Measure
-    summary: Measure | None = None
+    name: str  # As trec_eval writes it, parameters included
+    measure: Measure  # What is computed
+    summary: Measure | None = None  # What the line for all queries shows where it is not the same
+    # What a document that trec_eval makes up for a query without a list adds to the value, or the
+    # text that it gives; None if nothing
     made_up: float | str | None = None
 
     @property
@@ -54,34 +44,7 @@ def trec_eval_report(
     made_up: Collection[str] = (),
     zscores: ZScores | None = None,
 ) -> Iterator[str]:
-    r"""The text, in pieces.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        Of all measures of the columns.
-    columns : sequence of TrecColumn
-        In the order in which they are printed.
-    runid : str or None
-        The run's tag; None where it is not asked for.
-    per_query, summary : bool
-        Which lines.
-    silent : collection of str
-        Queries that have no lines of their own.
-    made_up : collection of str
-        Queries for which trec_eval makes up a document.
-    zscores : mapping, optional
-        Mean and standard deviation by (query, printed name): z-scores are printed in the place of values.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> from idealrank.evaluation.evaluate import evaluate
-    >>> evaluation = evaluate(ir.Qrels({"q": {"a": 1}}), ir.Run({"q": ["a"]}), ["AP"])
-    >>> print("".join(trec_eval_report(evaluation, [TrecColumn(name="map", measure=ir.AP())], runid="me")), end="")
-    runid                 	all	me
-    map                   	all	1.0000
-    """
+    r"""The text, in pieces."""
     refuse_broken_lines(evaluation, runid, per_query=per_query)
     table = {column.name: _values(evaluation, column, zscores, silent, made_up) for column in columns}
     if per_query:
@@ -158,7 +121,9 @@ def _summary(
 
 
 def _total(evaluation: Evaluation, column: TrecColumn, values: FloatArray, *, scored: bool) -> float:
-    """The mean, the sum or the geometric mean; trec_eval has no z-score of a geometric mean and prints 0."""
+    """The mean, the sum or the geometric mean; trec_eval has no z-score of a geometric mean and
+    prints 0.
+    """
     if scored and column.measure.aggregate == "geometric":
         return 0.0
     if column.summary is not None and not scored:

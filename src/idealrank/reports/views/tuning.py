@@ -16,16 +16,7 @@ _INDENT = "  "
 
 
 def choice_parts(choice: Choice) -> list[Part]:
-    """The whole report.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> runs = [{query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "y"])]
-    >>> choice_parts(ir.choose(qrels, runs))[0][0][:13]
-    'Keep nDCG@10:'
-    """
+    """The whole report."""
     parts: list[Part] = [filled([*warned(choice.mismatches), choice.recommendation])]
     if choice.warnings:
         parts.append(["cautions", *(line for warning in choice.warnings for line in filled(warning, "  * "))])
@@ -122,32 +113,14 @@ def _method(choice: Choice) -> str:
 
 
 def choice_json(choice: Choice) -> str:
-    """JSON text: recommendation, settings, method, convention; null for what has no number.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> runs = [{query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "y"])]
-    >>> json.loads(choice_json(ir.choose(qrels, runs)))["recommended"]
-    'nDCG@10'
-    """
+    """JSON text: recommendation, settings, method, convention; null for what has no number."""
     record = choice.as_dict()
     record["method"]["schema"] = SCHEMA
     return json.dumps(record, indent=2) + "\n"
 
 
 def choice_rows(choice: Choice) -> Iterator[Row]:
-    """Titles, a setting a row; empty where there is no number.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> runs = [{query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "y"])]
-    >>> next(choice_rows(ir.choose(qrels, runs)))[:4]
-    ['measure', 'discount', 'cutoff', 'swap_rate']
-    """
+    """Titles, a setting a row; empty where there is no number."""
     records = [flat_setting(setting) for setting in choice.settings]
     beside = {"size": str(choice.method.size), "seed": str(choice.method.seed), "convention": str(choice.convention)}
     yield [*records[0], "recommended", *beside]

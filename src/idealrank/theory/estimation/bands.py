@@ -27,19 +27,7 @@ _Residuals: TypeAlias = Callable[[IntArray, BoolArray, IntArray, int], FloatArra
 
 @dataclass(frozen=True, kw_only=True)
 class PlacedDocuments:
-    """Documents with their place, whether they are relevant, and their query.
-
-    Parameters
-    ----------
-    score : float64 array, shape (n,)
-        Canonical scores.
-    relevant : bool array, shape (n,)
-        Whether the grade is reached.
-    query : int64 array, shape (n,)
-        Rising codes are not needed.
-    n_queries : int
-        How many queries.
-    """
+    """Documents with their place, whether they are relevant, and their query."""
 
     score: FloatArray
     relevant: BoolArray
@@ -64,39 +52,8 @@ class PlacedDocuments:
 
 
 def worth(documents: PlacedDocuments, code: IntArray, weights: FloatArray | None, share: FloatArray) -> FloatArray:
-    """Return the effective number of independent documents of weighted shares: share (1 - share) / variance.
-
-    The variance is the sum over documents, or over queries where there are several, of squared weighted residuals (linearisation of a
-    ratio). Queries count as no more than independent documents.
-
-    Parameters
-    ----------
-    documents : PlacedDocuments
-        The sample.
-    code : int64 array, shape (n,)
-        The cell of each document.
-    weights : float64 array, shape (m, n_cells), or None
-        The weight of a document in each share; None if each share is of one cell.
-    share : float64 array, shape (m,)
-        The weighted shares.
-
-    Returns
-    -------
-    float64 array, shape (m,)
-        Above 0.
-
-    References
-    ----------
-    Korn and Graubard (1998), Confidence intervals for proportions with small expected number of positive counts estimated from survey
-    data. Survey Methodology 24(2).
-
-    Examples
-    --------
-    >>> four = PlacedDocuments(
-    ...     score=np.array([0.1, 0.3, 0.6, 0.9]), relevant=np.array([False, True, True, True]), query=np.zeros(4, int), n_queries=1
-    ... )
-    >>> worth(four, np.array([0, 0, 1, 1]), None, np.array([0.5, 1.0]))
-    array([2., 2.])
+    """Return the effective number of independent documents of weighted shares: share (1 - share) /
+    variance.
     """
     cells = share.size if weights is None else weights.shape[1]
     count = np.bincount(code, minlength=cells).astype(np.float64)
@@ -141,7 +98,9 @@ def _between_queries(documents: PlacedDocuments, code: IntArray, weights: FloatA
 
 
 def _own_residuals(share: FloatArray) -> _Residuals:
-    """Compute relevant documents less expected ones by query and cell, if each share is of one cell."""
+    """Compute relevant documents less expected ones by query and cell, if each share is of one
+    cell.
+    """
     cells = share.size
 
     def residuals(query: IntArray, relevant: BoolArray, code: IntArray, queries: int) -> FloatArray:
@@ -176,17 +135,8 @@ def _weighted_residuals(weights: FloatArray, share: FloatArray) -> _Residuals:
 
 
 def wilson(share: FloatArray, size: FloatArray, level: float, queries: int = 0) -> tuple[FloatArray, FloatArray]:
-    """Wilson's interval of a share; with the quantile of Student's t where the size comes from a few queries.
-
-    References
-    ----------
-    Wilson (1927), JASA 22(158); Brown, Cai and DasGupta (2001), Statistical Science 16(2), section 3.1.1.
-
-    Examples
-    --------
-    >>> low, high = wilson(np.array([0.5]), np.array([100.0]), 0.95)
-    >>> low.round(4), high.round(4)
-    (array([0.4038]), array([0.5962]))
+    """Wilson's interval of a share; with the quantile of Student's t where the size comes from a
+    few queries.
     """
     quantile = ndtri((1 + level) / 2) if queries < 2 else stdtrit(queries - 1, (1 + level) / 2)
     squared = quantile**2 / size
@@ -237,22 +187,8 @@ class MonotoneCheck:
 
 
 def check_monotone(documents: PlacedDocuments) -> MonotoneCheck:
-    """The likelihood-ratio test of a rising ybar against any, on shares of up to ten equal blocks.
-
-    Shares are made arcsines, whose variance does not depend on the share; the statistic is the weighted squared distance from the
-    nearest rising sequence. Its distribution where ybar is constant, the least favourable case, is a mixture of chi squares with the
-    level probabilities of equal weights.
-
-    References
-    ----------
-    Robertson, Wright and Dykstra (1988), Order Restricted Statistical Inference, theorem 2.3.1 and section 2.4; Anscombe (1948),
-    Biometrika 35(3/4).
-
-    Examples
-    --------
-    >>> s = (np.arange(100) + 0.5) / 100
-    >>> check_monotone(PlacedDocuments(score=s, relevant=s < 0.5, query=np.zeros(100, int), n_queries=1)).contradicted
-    True
+    """The likelihood-ratio test of a rising ybar against any, on shares of up to ten equal
+    blocks.
     """
     blocks = min(_BLOCKS, documents.score.size // _LEAST)
     edges = np.linspace(0.0, 1.0, max(blocks, 1) + 1)
@@ -271,7 +207,9 @@ def check_monotone(documents: PlacedDocuments) -> MonotoneCheck:
 
 
 def _tail(distance: float, blocks: int) -> float:
-    """P(T >= distance): with probability P(l, k) the rising sequence has l levels, and T is a chi square of k - l degrees."""
+    """P(T >= distance): with probability P(l, k) the rising sequence has l levels, and T is a chi
+    square of k - l degrees.
+    """
     if distance <= 1e-12:
         return 1.0
     levels = level_probabilities(blocks)
@@ -280,14 +218,10 @@ def _tail(distance: float, blocks: int) -> float:
 
 @cache
 def level_probabilities(blocks: int) -> tuple[float, ...]:
-    """P(l, k) for l = 1 to k: how often the rising sequence nearest to k independent normals has l levels.
+    """P(l, k) for l = 1 to k: how often the rising sequence nearest to k independent normals has l
+    levels.
 
     It is |s(k, l)| / k!, with Stirling numbers of the first kind.
-
-    Examples
-    --------
-    >>> level_probabilities(3)
-    (0.3333333333333333, 0.5, 0.16666666666666666)
     """
     stirling = [1]
     for k in range(1, blocks):
@@ -297,17 +231,8 @@ def level_probabilities(blocks: int) -> tuple[float, ...]:
 
 
 def monotone_bounds(documents: PlacedDocuments, width: float, level: float) -> tuple[FloatArray, FloatArray]:
-    """Bounds of a rising ybar on the grid: the mean just below a score is no more than ybar there, that just above no less.
-
-    Exact ends of binomial intervals, which are conservative for documents of different chances (Hoeffding 1956); queries count as what
-    they are worth. Nothing bounds ybar from below at 0, nor from above at 1.
-
-    Examples
-    --------
-    >>> s = (np.arange(100) + 0.5) / 100
-    >>> low, high = monotone_bounds(PlacedDocuments(score=s, relevant=s > 0.5, query=np.zeros(100, int), n_queries=1), 0.2, 0.95)
-    >>> low[[0, 50, 100]].round(3), high[[0, 50, 100]].round(3)
-    (array([0.   , 0.   , 0.832]), array([0.168, 1.   , 1.   ]))
+    """Bounds of a rising ybar on the grid: the mean just below a score is no more than ybar there,
+    that just above no less.
     """
     grid = np.linspace(0.0, 1.0, GRID)
     order = np.argsort(documents.score, kind="stable")

@@ -46,19 +46,10 @@ _SHARES = (2.0, 1.4, 1.0, 0.7, 0.5, 0.35, 0.25)
 
 
 def chosen_bandwidth(sample: Sample) -> float:
-    """0.7 of the bandwidth, among some, that predicts each document best from the others; at most 0.6 n^-1/4.
+    """0.7 of the bandwidth, among some, that predicts each document best from the others; at most
+    0.6 n^-1/4.
 
-    Wider than that where lists are so short that some place has no two canonical scores near.
-
-    References
-    ----------
     Fan and Gijbels (1996), Local Polynomial Modelling and Its Applications, section 4.10.
-
-    Examples
-    --------
-    >>> s = (np.arange(1000) + 0.5) / 1000
-    >>> chosen_bandwidth(Sample.of(np.arange(1000) % 2, s, 1.0)), chosen_bandwidth(Sample.of(s > 0.3, s, 1.0)) < 0.04
-    (0.106696764602..., True)
     """
     cells = near(sample.cells, _CELLS)
     most = min(0.6 * sample.n**-0.25, _WIDEST)
@@ -75,7 +66,9 @@ def _totals(weights: FloatArray, counts: FloatArray) -> FloatArray:
 
 
 def _error(cells: Cells, bandwidth: float) -> float:
-    """Sum of squared errors when each document is predicted from the others; infinite where they do not suffice."""
+    """Sum of squared errors when each document is predicted from the others; infinite where they do
+    not suffice.
+    """
     weights = Kernel(bandwidth).weights(cells, cells.score)
     total, hits = _totals(weights, cells.count), cells.reached[-1]
     if not (total > LEAST_WEIGHT).all():
@@ -94,23 +87,7 @@ _WIDEST = 0.25
 
 @dataclass(frozen=True, kw_only=True)
 class SmoothingMethod:
-    """A smoother, and what its band is made of.
-
-    Parameters
-    ----------
-    smoother : Smoother
-        Makes the curves.
-    text : str
-        Method and setting.
-    score : float64 array, shape (m,)
-        Where estimate and band are listed.
-    code : int64 array, shape (n,)
-        The cell of each document.
-    weights : float64 array, shape (m, n_cells), or None
-        The weight of a document of each cell in each value; None if each value is of one cell, or the method is not linear.
-    width : float
-        How far to either side documents bound a rising ybar; 0 for a linear method.
-    """
+    """A smoother, and what its band is made of."""
 
     smoother: Smoother
     text: str
@@ -121,21 +98,7 @@ class SmoothingMethod:
 
 
 def method_of(sample: Sample, method: str, bins: "int | Sequence[float] | None", bandwidth: float | None) -> SmoothingMethod:
-    """A method with its settings.
-
-    Raises
-    ------
-    OptionError
-        There is no such method, or a setting is not of it, or impossible.
-    InputError
-        A bin or a neighbourhood has too few documents.
-
-    Examples
-    --------
-    >>> sample = Sample.of([0, 1, 0, 1], [1, 2, 3, 4], 1.0)
-    >>> method_of(sample, "binned", 2, None).text
-    'binned (2 bins)'
-    """
+    """A method with its settings."""
     if method not in {"binned", "kernel", "isotonic"}:
         raise OptionError(f"method={method!r}: expected binned, kernel or isotonic")
     if bins is not None and method != "binned":
@@ -262,15 +225,7 @@ class Implied:
 def interval_of(
     compute: Callable[[RelevanceModel], FloatArray], models: Iterable[RelevanceModel], level: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Ends between which the middle `level` of the values of these models lie.
-
-    Examples
-    --------
-    >>> models = [RelevanceModel.of(lambda s, p=p: p + 0 * s) for p in (0.1, 0.2, 0.3)]
-    >>> low, high = interval_of(lambda model: np.array([model.at_top]), models, 0.5)
-    >>> low.round(6), high.round(6)
-    (array([0.15]), array([0.25]))
-    """
+    """Ends between which the middle `level` of the values of these models lie."""
     values = np.stack([compute(model) for model in models])
     tail = (1 - level) / 2
     return np.quantile(values, tail, axis=0), np.quantile(values, 1 - tail, axis=0)
@@ -499,7 +454,9 @@ class YbarEstimate:
         )
 
     def _refitted(self, gain: GainLike, times: int, rng: np.random.Generator) -> Iterator[RelevanceModel]:
-        """Models of samples drawn again; a sample without relevant documents has no NDCG and is drawn anew."""
+        """Models of samples drawn again; a sample without relevant documents has no NDCG and is
+        drawn anew.
+        """
         done = 0
         while done < times:
             for cells in self._sample.resampled(rng, times - done):

@@ -62,33 +62,14 @@ def canonical_scores(scores: Any, group: Any = None, *, offsets: Any = None, qid
 
 @dataclass(frozen=True)
 class Placed:
-    """Where each item stands.
-
-    Parameters
-    ----------
-    score : float64 array, shape (n,)
-        Canonical scores, in the order of the items.
-    query : int64 array, shape (n,)
-        Query of each item.
-    """
+    """Where each item stands."""
 
     score: FloatArray
     query: IntArray
 
 
 def placed(lists: Lists) -> Placed:
-    """Canonical score and query of each item.
-
-    Raises
-    ------
-    InputError
-        A score is NaN.
-
-    Examples
-    --------
-    >>> placed(Lists.from_arrays([0, 0], [0.1, 0.9])).score
-    array([0.25, 0.75])
-    """
+    """Canonical score and query of each item."""
     refuse_nan("scores", lists.scores)
     lengths = np.diff(lists.offsets)
     query = np.repeat(np.arange(lists.n_queries), lengths)
@@ -101,12 +82,7 @@ def placed(lists: Lists) -> Placed:
 
 
 def refuse_nan(name: str, values: AnyArray) -> None:
-    """Raise an InputError that names the first NaN.
-
-    Examples
-    --------
-    >>> refuse_nan("scores", np.array([1.0]))
-    """
+    """Raise an InputError that names the first NaN."""
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise InputError(f"{name}: found NaN at item {int(np.flatnonzero(np.isnan(values))[0])}, expected a number for every item")
 
@@ -117,21 +93,7 @@ _MOST_GRADES = 32
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """Documents by canonical score, with the grades they reach.
-
-    Parameters
-    ----------
-    score : float64 array, shape (n,)
-        Canonical scores.
-    reached : bool array, shape (n_grades, n)
-        Whether each document has each grade or a higher one.
-    grades : tuple of float
-        Falling; (1.0,) for binary relevance.
-    query : int64 array, shape (n,)
-        Query of each document.
-    n_queries : int
-        Queries with documents.
-    """
+    """Documents by canonical score, with the grades they reach."""
 
     score: FloatArray
     reached: BoolArray
@@ -141,13 +103,7 @@ class Sample:
 
     @classmethod
     def of(cls, labels: Any, scores: Any, rel: "float | Literal['graded']", **layout: Any) -> "Sample":
-        """A sample from arrays, as `estimate_ybar` takes them.
-
-        Raises
-        ------
-        InputError
-            Arrays do not fit, hold NaN, or have nothing to estimate; OptionError for an impossible `rel`.
-        """
+        """A sample from arrays, as `estimate_ybar` takes them."""
         lists = Lists.from_arrays(labels, scores, **layout)
         refuse_nan("labels", lists.labels)
         where = placed(lists)
@@ -197,7 +153,9 @@ class Sample:
         return Cells(score, count, np.stack([np.bincount(code, weights=row, minlength=score.size) for row in held]).astype(np.float64))
 
     def resampled(self, rng: np.random.Generator, times: int) -> Iterator[Cells]:
-        """Samples drawn with replacement: of queries where there are several, else of documents, which are then ranked anew."""
+        """Samples drawn with replacement: of queries where there are several, else of documents,
+        which are then ranked anew.
+        """
         score, code = self._places
         if self.n_queries > 1:
             for _ in range(times):

@@ -17,24 +17,16 @@ LEAST_WEIGHT = 1e-9  # below it a line has no two places to go through
 
 @dataclass(frozen=True)
 class Cells:
-    """Documents gathered by canonical score.
-
-    Parameters
-    ----------
-    score : float64 array, shape (n_cells,)
-        Rising.
-    count : float64 array, shape (n_cells,)
-        How many documents stand there.
-    reached : float64 array, shape (n_grades, n_cells)
-        How many of them have each grade or a higher one; grades fall.
-    """
+    """Documents gathered by canonical score."""
 
     score: FloatArray
     count: FloatArray
     reached: FloatArray
 
     def gathered(self, code: IntArray, size: int) -> "Cells":
-        """Cells with the same code made one, at their mean score; those without documents stay, with NaN for a score."""
+        """Cells with the same code made one, at their mean score; those without documents stay,
+        with NaN for a score.
+        """
         count = np.bincount(code, weights=self.count, minlength=size).astype(np.float64)
         reached = np.stack([np.bincount(code, weights=row, minlength=size) for row in self.reached]).astype(np.float64)
         with np.errstate(invalid="ignore"):
@@ -44,21 +36,8 @@ class Cells:
 
 @dataclass(frozen=True)
 class Curves:
-    """For each grade the chance of it or a higher one, at any canonical score: steps between edges, or lines between knots.
-
-    Parameters
-    ----------
-    kind : str
-        ``"steps"`` or ``"lines"``.
-    knots : float64 array
-        From 0 to 1: m + 1 edges of m steps, or m knots.
-    values : float64 array, shape (n_grades, m)
-        Chances; chances of lower grades are no smaller.
-
-    Examples
-    --------
-    >>> Curves("steps", np.array([0.0, 0.5, 1.0]), np.array([[0.1, 0.9]])).at(0, np.array([0.2, 0.5, 1.0]))
-    array([0.1, 0.9, 0.9])
+    """For each grade the chance of it or a higher one, at any canonical score: steps between edges,
+    or lines between knots.
     """
 
     kind: Literal["steps", "lines"]
@@ -76,13 +55,7 @@ class Curves:
 
 
 def along(kind: Literal["steps", "lines"], knots: FloatArray, values: FloatArray, score: FloatArray) -> FloatArray:
-    """Values at canonical scores, constant between edges or linear between knots.
-
-    Examples
-    --------
-    >>> along("lines", np.array([0.0, 1.0]), np.array([0.2, 0.4]), np.array([0.5]))
-    array([0.3])
-    """
+    """Values at canonical scores, constant between edges or linear between knots."""
     if kind == "lines":
         found: FloatArray = np.interp(score, knots, values)
         return found
@@ -97,36 +70,20 @@ class Smoother(Protocol):
 
 
 def step_of(edges: FloatArray, score: FloatArray) -> IntArray:
-    """In which step each score falls; the last takes its upper edge.
-
-    Examples
-    --------
-    >>> step_of(np.array([0.0, 0.5, 1.0]), np.array([0.1, 0.5, 1.0]))
-    array([0, 1, 1])
-    """
+    """In which step each score falls; the last takes its upper edge."""
     return np.clip(np.searchsorted(edges, score, side="right") - 1, 0, edges.size - 2)
 
 
 @dataclass(frozen=True)
 class Binned:
-    """The share of relevant documents in each bin.
-
-    Parameters
-    ----------
-    edges : tuple of float
-        From 0 to 1.
-
-    Examples
-    --------
-    >>> cells = Cells(np.array([0.25, 0.75]), np.array([4.0, 4.0]), np.array([[1.0, 3.0]]))
-    >>> Binned((0.0, 0.5, 1.0)).fit(cells).values
-    array([[0.25, 0.75]])
-    """
+    """The share of relevant documents in each bin."""
 
     edges: tuple[float, ...]
 
     def fit(self, cells: Cells) -> Curves:
-        """A step for each bin; a bin without documents, as resampling can make, takes what lies between its neighbours."""
+        """A step for each bin; a bin without documents, as resampling can make, takes what lies
+        between its neighbours.
+        """
         edges = np.array(self.edges)
         bins = cells.gathered(step_of(edges, cells.score), edges.size - 1)
         known, middle = bins.count > 0, (edges[1:] + edges[:-1]) / 2
@@ -136,30 +93,17 @@ class Binned:
 
 @dataclass(frozen=True)
 class Kernel:
-    """Local linear regression with the Epanechnikov kernel, on a grid; it needs no correction at the ends.
+    """Local linear regression with the Epanechnikov kernel, on a grid; it needs no correction at
+    the ends.
 
-    Parameters
-    ----------
-    bandwidth : float
-        How far it looks to either side.
-
-    References
-    ----------
     Fan and Gijbels (1996), Local Polynomial Modelling and Its Applications, section 3.2.
-
-    Examples
-    --------
-    >>> s = (np.arange(100) + 0.5) / 100
-    >>> Kernel(0.2).fit(Cells(s, np.ones(100), s[None, :])).at(0, np.array([0.0, 0.37, 1.0])).round(12)
-    array([0.  , 0.37, 1.  ])
     """
 
     bandwidth: float
 
     def fit(self, cells: Cells) -> Curves:
-        """Lines between the knots of the grid, cut to [0, 1]; a knot with no two places near takes what lies between its neighbours.
-
-        Documents that are all too far from every knot, or at one place, show no slope: every knot takes their share of relevant ones.
+        """Lines between the knots of the grid, cut to [0, 1]; a knot with no two places near takes
+        what lies between its neighbours.
         """
         gathered = near(cells)
         weights = self.weights(gathered)
@@ -173,7 +117,9 @@ class Kernel:
         return Curves("lines", _GRID, np.maximum.accumulate(np.clip(shares, 0.0, 1.0), axis=0))
 
     def weights(self, cells: Cells, at: FloatArray | None = None) -> FloatArray:
-        """The weight of a document of each cell at each place, shape (n_places, n_cells), but for a factor; default on the grid."""
+        """The weight of a document of each cell at each place, shape (n_places, n_cells), but for a
+        factor; default on the grid.
+        """
         places = _GRID if at is None else at
         weights = np.zeros((places.size, cells.score.size))
         rows = max(1, _HELD // max(1, cells.score.size))
@@ -182,7 +128,8 @@ class Kernel:
         return weights
 
     def _weigh(self, cells: Cells, at: FloatArray, weights: FloatArray) -> None:
-        """Write the weights at some places, shape (n_places, 1), over zeros; until then `weights` holds products, and is summed whole.
+        """Write the weights at some places, shape (n_places, 1), over zeros; until then `weights`
+        holds products, and is summed whole.
 
         Cells out of reach of all these places keep their zeros.
         """
@@ -207,14 +154,7 @@ _GRID = np.linspace(0.0, 1.0, GRID)
 
 
 def near(cells: Cells, most: int = _CELLS) -> Cells:
-    """At most `most` cells, none empty.
-
-    Examples
-    --------
-    >>> cells = Cells(np.array([0.25, 0.75]), np.array([4.0, 4.0]), np.array([[1.0, 3.0]]))
-    >>> near(cells).score
-    array([0.25, 0.75])
-    """
+    """At most `most` cells, none empty."""
     gathered = cells.gathered(place_of(cells.score, most), most)
     held = gathered.count > 0
     return Cells(gathered.score[held], gathered.count[held], gathered.reached[:, held])
@@ -227,26 +167,8 @@ def place_of(score: FloatArray, cells: int = _CELLS) -> IntArray:
 
 @dataclass(frozen=True)
 class Isotonic:
-    """The rising function with the greatest likelihood: pool adjacent violators, on the documents of either end pooled beforehand.
-
-    Without that pooling the ends are not estimated at all: the last value is 1 whenever the top document is relevant.
-
-    Parameters
-    ----------
-    ends : float
-        The share of the list at either end that has one value.
-
-    References
-    ----------
-    Robertson, Wright and Dykstra (1988), Order Restricted Statistical Inference, section 1.5; Woodroofe and Sun (1993), A penalized
-    maximum likelihood estimate of f(0+) when f is non-increasing, Statistica Sinica 3.
-
-    Examples
-    --------
-    >>> cells = Cells(np.array([0.125, 0.375, 0.625, 0.875]), np.ones(4), np.array([[0.0, 1.0, 0.0, 1.0]]))
-    >>> curves = Isotonic(0.0).fit(cells)
-    >>> curves.knots, curves.values
-    (array([0.  , 0.25, 0.75, 1.  ]), array([[0. , 0.5, 1. ]]))
+    """The rising function with the greatest likelihood: pool adjacent violators, on the documents
+    of either end pooled beforehand.
     """
 
     ends: float

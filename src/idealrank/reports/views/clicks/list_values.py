@@ -16,15 +16,7 @@ _NEEDED = NEEDED.replace("rows", "lists")
 
 
 def dcg_parts(values: Mapping[str, LoggedDCG], difference: LoggedDCGDifference | None = None, where: str = "lists") -> list[Part]:
-    """Cautions, a row a run, and the difference.
-
-    Examples
-    --------
-    >>> from idealrank.clicks import Sessions, logged_dcg
-    >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [0, 0]])
-    >>> dcg_parts({"new": logged_dcg(log, {"q": ["b", "a"]}, [1.0, 0.5])})[0]  # doctest: +ELLIPSIS
-    ['No verdict on new: 1 clicks are worth 1 of equal weight, fewer than 100', ...]
-    """
+    """Cautions, a row a run, and the difference."""
     cautions = [f"No verdict on {name}: {caution}" for name, one in values.items() for caution in one.cautions]
     first = next(iter(values.values()))
     confidence = f"{100 * first.confidence:g} % interval"
@@ -64,20 +56,14 @@ def dcg_parts(values: Mapping[str, LoggedDCG], difference: LoggedDCGDifference |
 
 
 def _assumed(found: LoggedDCG) -> str:
-    """Name the assumption that no mistaken click was counted; offsets, without which there is an NDCG, take them off."""
+    """Name the assumption that no mistaken click was counted; offsets, without which there is an
+    NDCG, take them off.
+    """
     return "" if math.isnan(found.ndcg.value) else "assumed: no trust bias (`clicks propensity --method trust` tests it); "
 
 
 def dcg_json(values: Mapping[str, LoggedDCG], difference: LoggedDCGDifference | None = None, where: str = "lists") -> str:
-    """JSON text.
-
-    Examples
-    --------
-    >>> from idealrank.clicks import Sessions, logged_dcg
-    >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [0, 0]])
-    >>> json.loads(dcg_json({"new": logged_dcg(log, {"q": ["b", "a"]}, [1.0, 0.5])}))["runs"][0]["dcg"]["value"]
-    1.0
-    """
+    """JSON text."""
     record: dict[str, object] = {
         "version": __version__, "schema": SCHEMA, "units": where,
         "runs": [
@@ -97,15 +83,7 @@ def dcg_json(values: Mapping[str, LoggedDCG], difference: LoggedDCGDifference | 
 
 
 def dcg_rows(values: Mapping[str, LoggedDCG], difference: LoggedDCGDifference | None = None, where: str = "lists") -> Iterator[Row]:
-    """Titles, a row a run and measure, and the differences.
-
-    Examples
-    --------
-    >>> from idealrank.clicks import Sessions, logged_dcg
-    >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [0, 0]])
-    >>> list(dcg_rows({"new": logged_dcg(log, {"q": ["b", "a"]}, [1.0, 0.5])}))[1][:3]
-    ['new', 'DCG', '1.0']
-    """
+    """Titles, a row a run and measure, and the differences."""
     del where  # the JSON names it
     yield ["of", "measure", "value", "standard_error", "low", "high"]
     given = [(name, one.dcg, one.ndcg) for name, one in values.items()]
@@ -117,14 +95,7 @@ def dcg_rows(values: Mapping[str, LoggedDCG], difference: LoggedDCGDifference | 
 
 
 def slate_parts(values: Sequence[SlateValue], differences: Sequence[SlateDifference] = ()) -> list[Part]:
-    """Cautions, a row an estimator, values by rank, and differences.
-
-    Examples
-    --------
-    >>> from idealrank.clicks import slate_value
-    >>> slate_parts([slate_value([[1, 0], [0, 1]], [[0.5, 0.5]] * 2, [[0.5, 0.5]] * 2)])[0]  # doctest: +ELLIPSIS
-    ['No verdict by ips: at place 1, 2 lists are worth 2 of equal weight, fewer than 100', ...]
-    """
+    """Cautions, a row an estimator, values by rank, and differences."""
     every = (*values, *(two.b for two in differences))
     cautions = dict.fromkeys(f"No verdict by {one.estimator}: {caution}" for one in every for caution in one.cautions)
     confidence = f"{100 * values[0].confidence:g} % interval"

@@ -15,15 +15,7 @@ from idealrank.version import __version__
 
 
 def log_parts(found: LogCheck) -> list[Part]:
-    """Counts, problems, and the rate of clicks at each rank.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from idealrank.clicks import LogRows
-    >>> log_parts(LogRows(session=["s"], query=["q"], document=["a"], rank=np.ones(1), click=np.ones(1)).check())[0]
-    ['1 row, 1 list, 1 of them makes sense: 1 query, 1 pair of query and document, 1 click']
-    """
+    """Counts, problems, and the rate of clicks at each rank."""
     log = found.sessions
     kept = f"{found.n_kept:,} of them make{'s' * (found.n_kept == 1)} sense"
     said = [
@@ -49,28 +41,13 @@ def log_parts(found: LogCheck) -> list[Part]:
 
 
 def log_json(found: LogCheck) -> str:
-    """JSON text.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from idealrank.clicks import LogRows
-    >>> json.loads(log_json(LogRows(session=["s"], query=["q"], document=["a"], rank=np.ones(1), click=np.ones(1)).check()))["kept"]
-    1
-    """
+    """JSON text."""
     return json.dumps(finite({"version": __version__, "schema": SCHEMA, **found.as_dict()}), indent=2) + "\n"
 
 
 def provenance_json(checked: LogCheck, how: Mapping[str, object], inputs: Sequence[tuple[str, str]], n_graded: int, bias: float) -> str:
-    """Origin of judgments made from a log: options, hashes of the files, counts, and the size of the position bias.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from idealrank.clicks import LogRows
-    >>> checked = LogRows(session=["s"], query=["q"], document=["a"], rank=np.ones(1), click=np.ones(1)).check()
-    >>> json.loads(provenance_json(checked, {"source": "clicks-pbm"}, [("log.csv", "e3b0")], 1, float("nan")))["inputs"]
-    [{'name': 'log.csv', 'sha256': 'e3b0'}]
+    """Origin of judgments made from a log: options, hashes of the files, counts, and the size of
+    the position bias.
     """
     log = checked.sessions
     record = {
@@ -84,18 +61,7 @@ def provenance_json(checked: LogCheck, how: Mapping[str, object], inputs: Sequen
 
 
 def qrels_lines(qrels: Qrels, source: str = "0") -> Iterator[str]:
-    r"""Judgments as TREC lines, with their source in the second field, which evaluation ignores.
-
-    Raises
-    ------
-    InputError
-        An id holds a blank or a control character, so that it does not fit into such a line.
-
-    Examples
-    --------
-    >>> list(qrels_lines(Qrels({"q": {"a": 2}}), "clicks-pbm"))
-    ['q clicks-pbm a 2\n']
-    """
+    r"""Judgments as TREC lines, with their source in the second field, which evaluation ignores."""
     for query in qrels.queries:
         for document, grade in qrels[query].items():
             for kind, name in (("query", query), ("document", document)):
@@ -106,13 +72,7 @@ def qrels_lines(qrels: Qrels, source: str = "0") -> Iterator[str]:
 
 
 def qrels_rows(qrels: Qrels, source: str = "0") -> Iterator[Row]:
-    """Titles, and a row a judgment.
-
-    Examples
-    --------
-    >>> list(qrels_rows(Qrels({"red shoes": {"a": 2}}), "clicks-pbm"))
-    [['query', 'document', 'grade', 'source'], ['red shoes', 'a', '2', 'clicks-pbm']]
-    """
+    """Titles, and a row a judgment."""
     yield ["query", "document", "grade", "source"]
     for query in qrels.queries:
         yield from ([query, document, f"{grade:g}", source] for document, grade in qrels[query].items())

@@ -16,14 +16,7 @@ NEEDED = "rows needed: for a difference of this size, with power 0.8; more: beyo
 
 
 def estimate_parts(values: Sequence[PolicyValue], differences: Sequence[PolicyDifference] = ()) -> list[Part]:
-    """Cautions, a row an estimator, and differences.
-
-    Examples
-    --------
-    >>> from idealrank.clicks import ips
-    >>> estimate_parts([ips([1, 0, 1, 0], [0.5] * 4, [0.5] * 4)])[0]  # doctest: +ELLIPSIS
-    ['No verdict: 4 rows are worth 4 of equal weight, fewer than 100', ...]
-    """
+    """Cautions, a row an estimator, and differences."""
     cautions = dict.fromkeys(caution for one in (*values, *(two.b for two in differences)) for caution in one.cautions)
     confidence = f"{100 * values[0].confidence:g} % interval"
     columns: list[Column[PolicyValue]] = [
@@ -51,25 +44,14 @@ def estimate_parts(values: Sequence[PolicyValue], differences: Sequence[PolicyDi
 
 
 def needed_cell(needed: float, there: int = 0) -> Cell:
-    """Number of rows or lists that a difference needs, beyond those that are there; empty without a difference.
-
-    Examples
-    --------
-    >>> needed_cell(120.5).text, needed_cell(120.5, 100).text, needed_cell(80, 100).text
-    ('121', '21', '0')
+    """Number of rows or lists that a difference needs, beyond those that are there; empty without a
+    difference.
     """
     return number_cell(None) if math.isinf(needed) else count_cell(max(0, math.ceil(needed) - there))
 
 
 def estimate_json(values: Sequence[PolicyValue], differences: Sequence[PolicyDifference] = ()) -> str:
-    """JSON text.
-
-    Examples
-    --------
-    >>> from idealrank.clicks import ips
-    >>> json.loads(estimate_json([ips([1, 0, 1, 0], [0.5] * 4, [0.5] * 4)]))["values"][0]["value"]
-    0.5
-    """
+    """JSON text."""
     record = {
         "version": __version__, "schema": SCHEMA,
         "values": [_value_record(one) for one in values],
@@ -93,14 +75,7 @@ def _value_record(one: PolicyValue) -> dict[str, object]:
 
 
 def estimate_rows(values: Sequence[PolicyValue], differences: Sequence[PolicyDifference] = ()) -> Iterator[Row]:
-    """Titles, a row an estimator, and a row a difference.
-
-    Examples
-    --------
-    >>> from idealrank.clicks import ips
-    >>> list(estimate_rows([ips([1, 0, 1, 0], [0.5] * 4, [0.5] * 4)]))[1][:3]
-    ['ips', 'A', '0.5']
-    """
+    """Titles, a row an estimator, and a row a difference."""
     yield ["estimator", "of", "value", "standard_error", "low", "high", "effective_sample_size", "max_weight"]
     for one in values:
         yield [one.estimator, "A", *map(repr, (one.value, one.standard_error, *one.interval, one.effective_sample_size, one.max_weight))]

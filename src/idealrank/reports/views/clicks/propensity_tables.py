@@ -15,15 +15,7 @@ _RANK_PLACES = 3
 
 
 def propensity_parts(found: Propensities) -> list[Part]:
-    """A row a rank.
-
-    Examples
-    --------
-    >>> from idealrank.clicks import propensities, simulate
-    >>> found = propensities(simulate([[0.5, 0.3]] * 4, 400, ranks=2, policy="random"), n_resamples=10)
-    >>> propensity_parts(found)[0]
-    ['400 lists of 4 queries, 2 ranks']
-    """
+    """A row a rank."""
     columns: list[Column[int]] = [
         Column(title="rank", kind="number", cell=lambda rank: count_cell(rank + 1)),
         Column(title="propensity", kind="number", cell=lambda rank: number_cell(float(found.relative[rank]), _RANK_PLACES)),
@@ -44,15 +36,7 @@ def propensity_parts(found: Propensities) -> list[Part]:
 
 
 def propensity_json(found: Propensities) -> str:
-    """JSON text.
-
-    Examples
-    --------
-    >>> from idealrank.clicks import propensities, simulate
-    >>> found = propensities(simulate([[0.5, 0.3]] * 4, 400, ranks=2, policy="random"), n_resamples=10)
-    >>> json.loads(propensity_json(found))["ranks"][0]["propensity"]
-    1.0
-    """
+    """JSON text."""
     record = {
         "version": __version__, "schema": SCHEMA, "lists": found.n_sessions, "queries": found.n_queries,
         "position_bias": found.position_bias, "sets_of_ranks": found.n_components, "cautions": list(found.cautions),
@@ -65,15 +49,7 @@ def propensity_json(found: Propensities) -> str:
 
 
 def propensity_rows(found: Propensities) -> Iterator[Row]:
-    """Titles, and a row a rank.
-
-    Examples
-    --------
-    >>> from idealrank.clicks import propensities, simulate
-    >>> found = propensities(simulate([[0.5, 0.3]] * 4, 400, ranks=2, policy="random"), n_resamples=10)
-    >>> next(propensity_rows(found))[:2]
-    ['rank', 'propensity']
-    """
+    """Titles, and a row a rank."""
     yield ["rank", "propensity", "low", "high", "click_rate", "perplexity"]
     for rank, (value, interval, rate, perplexity) in enumerate(_ranks(found)):
         yield [str(rank + 1), *map(repr, (value, *interval, rate, perplexity))]
@@ -84,15 +60,7 @@ def _ranks(found: Propensities) -> Iterator[tuple[float, list[float], float, flo
 
 
 def harvest_parts(found: HarvestedPropensities) -> list[Part]:
-    """A row a rank.
-
-    Examples
-    --------
-    >>> from idealrank.clicks import harvested_propensities, simulate
-    >>> found = harvested_propensities(simulate([[0.5, 0.3]] * 4, 400, ranks=2, policy="random"), n_resamples=10)
-    >>> harvest_parts(found)[0]
-    ['400 lists, 2 ranks']
-    """
+    """A row a rank."""
     columns: list[Column[int]] = [
         Column(title="rank", kind="number", cell=lambda rank: count_cell(rank + 1)),
         Column(title="propensity", kind="number", cell=lambda rank: number_cell(float(found.relative[rank]), _RANK_PLACES)),
@@ -144,16 +112,7 @@ def harvest_rows(found: HarvestedPropensities) -> Iterator[Row]:
 
 
 def trust_parts(found: TrustPropensities) -> list[Part]:
-    """Verdict on trust bias, and a row a rank.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from idealrank.clicks import simulate, trust_propensities
-    >>> log = simulate(np.random.default_rng(1).beta(1, 1, (40, 6)), 20_000, ranks=3, policy="random", rng=2)
-    >>> trust_parts(trust_propensities(log))[0]
-    ['20,000 lists, 3 ranks: no trust bias found']
-    """
+    """Verdict on trust bias, and a row a rank."""
     columns: list[Column[int]] = [
         Column(title="rank", kind="number", cell=lambda rank: count_cell(rank + 1)),
         Column(title="slope", kind="number", cell=lambda rank: number_cell(float(found.slope[rank]), _RANK_PLACES)),
@@ -195,16 +154,7 @@ def trust_json(found: TrustPropensities) -> str:
 
 
 def trust_rows(found: TrustPropensities) -> Iterator[Row]:
-    """Titles, and a row a rank.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from idealrank.clicks import simulate, trust_propensities
-    >>> log = simulate(np.random.default_rng(1).beta(1, 1, (40, 6)), 20_000, ranks=3, policy="random", rng=2)
-    >>> next(trust_rows(trust_propensities(log)))[:4]
-    ['rank', 'slope', 'slope_low', 'slope_high']
-    """
+    """Titles, and a row a rank."""
     yield ["rank", "slope", "slope_low", "slope_high", "offset", "offset_low", "offset_high"]
     for rank, (slope, of_slope, offset, of_offset) in enumerate(_lines(found), 1):
         yield [str(rank), *map(repr, (slope, *of_slope, offset, *of_offset))]

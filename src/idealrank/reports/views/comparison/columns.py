@@ -19,41 +19,19 @@ _OF_DIFFERENCES = ("mean difference", "pseudo-median of the differences")
 
 
 class Shown(NamedTuple):
-    """Decimal places of the numbers of a comparison.
+    """Decimal places of the numbers of a comparison."""
 
-    Attributes
-    ----------
-    places : int
-        Decimals of means and differences: one number for the whole comparison, so that its tables and sentences agree.
-    ends : int
-        Decimals of intervals; others only where an interval is not of a difference.
-    alpha : float or None
-        What p values are held against; None for none.
-    marked : bool
-        Whether differences and verdicts have their marks, which a note then explains.
-
-    Examples
-    --------
-    >>> Shown(3, 3, 0.05).signed(0.0312)
-    '+0.031'
-    """
-
+    # Decimals of means and differences: one number for the whole comparison, so that its tables and
+    # sentences agree
     places: int
-    ends: int
-    alpha: float | None
+    ends: int  # Decimals of intervals; others only where an interval is not of a difference
+    alpha: float | None  # What p values are held against; None for none
+    # Whether differences and verdicts have their marks, which a note then explains
     marked: bool = False
 
     @classmethod
     def of(cls, comparison: Comparison, asked: int | None = None) -> "Shown":
-        """By the intervals of all differences of a comparison; slices among them.
-
-        Examples
-        --------
-        >>> import idealrank as ir
-        >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-        >>> Shown.of(ir.compare(one, one)).places
-        4
-        """
+        """By the intervals of all differences of a comparison; slices among them."""
         rows = [one for _, row in comparison.rows() for one in (row, *(row.slices or ()))]
         return cls.of_rows(rows, comparison.method.level, asked)
 
@@ -73,13 +51,7 @@ class Shown(NamedTuple):
 
     @classmethod
     def of_rows(cls, rows: "Sequence[Difference | Slice]", level: float, asked: int | None = None) -> "Shown":
-        """Choose decimal places for rows that are shown together.
-
-        Examples
-        --------
-        >>> Shown.of_rows([], 0.95)
-        Shown(places=4, ends=4, alpha=0.05, marked=False)
-        """
+        """Choose decimal places for rows that are shown together."""
         of_differences = [row for row in rows if row.about in _OF_DIFFERENCES]
         others = [row for row in rows if row.about not in _OF_DIFFERENCES]
         decided = [(one, other) for row in rows if row.verdict in ("better", "worse") for one, other in _unlike(row)]
@@ -92,13 +64,7 @@ class Shown(NamedTuple):
 
     @classmethod
     def on_page(cls, rows: "Sequence[Difference | Slice]") -> "Shown":
-        """Of one table of a page: no interval may look as if it held 0 where it does not.
-
-        Examples
-        --------
-        >>> Shown.on_page([]).places
-        4
-        """
+        """Of one table of a page: no interval may look as if it held 0 where it does not."""
         usual = [row for row in rows if row.about == "mean difference"]
         places = decimals((row.interval for row in usual), apart=[(end, 0.0) for row in usual for end in row.interval])
         return cls(places, places, None)
@@ -134,35 +100,15 @@ def _beyond(ends: tuple[float, float], limit: float) -> list[float]:
 
 
 class Line(NamedTuple):
-    """Row of a table of differences.
+    """Row of a table of differences."""
 
-    Attributes
-    ----------
-    row : Difference or Slice
-        The difference.
-    direction : int
-        Of its measure: the better mean is strong.
-    name : str
-        Of the row, where it is not its measure: a slice, a run, a change.
-    a, b : str
-        The runs, where each row has its own.
-    measure : str
-        Its measure.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> Line.of(ir.compare(one, one)["RR"]).measure
-    'RR'
-    """
-
-    row: "Difference | Slice"
-    direction: int
-    name: str = ""
+    row: "Difference | Slice"  # The difference
+    direction: int  # Of its measure: the better mean is strong
+    name: str = ""  # Of the row, where it is not its measure: a slice, a run, a change
+    # a, b: The runs, where each row has its own
     a: str = ""
     b: str = ""
-    measure: str = ""
+    measure: str = ""  # Its measure
 
     @classmethod
     def of(cls, row: Difference, name: str = "", a: str = "", b: str = "") -> "Line":
@@ -191,47 +137,24 @@ Form: TypeAlias = Callable[[Line, Shown], Cell]
 
 
 def of_whole(cell: Callable[[Difference, Shown], Cell]) -> Form:
-    """A cell of a difference over all queries, from fields that a slice lacks: in the row of a slice it is a dash.
-
-    Examples
-    --------
-    >>> from idealrank.analysis.comparison.slice_differences import slices
-    >>> line = Line(slices({"q": 0.5}, {"q": 0.75}, {"q": "news"})["news"], 1)
-    >>> of_whole(lambda row, _: count_cell(row.excluded_queries))(line, Shown(2, 2, 0.05)).text
-    '-'
+    """A cell of a difference over all queries, from fields that a slice lacks: in the row of a
+    slice it is a dash.
     """
     return lambda line, shown: cell(line.row, shown) if isinstance(line.row, Difference) else Cell("-")
 
 
 class Compared(NamedTuple):
-    """A column of such tables.
+    """A column of such tables."""
 
-    Attributes
-    ----------
-    name : str
-        By which a row of given cells knows it.
-    titles : mapping
-        The tables that have it, and its title there; ``{a}``, ``{b}`` and ``{level}`` stand for both runs and the level.
-    cell : callable
-        Of a line: what people read and the exact number.
-    kind : {"text", "number"}
-        How its texts stand.
-    on_page : callable, optional
-        The cell on a page; default the same without colours and marks.
-    meaning : str
-        What the column is, for the paragraph on the method; ``{power}`` stands for the power of `detectable`. Empty if the title says it.
-
-    Examples
-    --------
-    >>> next(column.titles["robust"] for column in COLUMNS if column.name == "difference")
-    'b - a'
-    """
-
-    name: str
+    name: str  # By which a row of given cells knows it
+    # The tables that have it, and its title there; ``{a}``, ``{b}`` and ``{level}`` stand for both
+    # runs and the level
     titles: Mapping[Where, str]
-    cell: Form
-    kind: Kind = "number"
-    on_page: Form | None = None
+    cell: Form  # Of a line: what people read and the exact number
+    kind: Kind = "number"  # How its texts stand
+    on_page: Form | None = None  # The cell on a page; default the same without colours and marks
+    # What the column is, for the paragraph on the method; ``{power}`` stands for the power of
+    # `detectable`
     meaning: str = ""
 
     def column(self, where: Where, shown: Shown, words: Mapping[str, str]) -> "Column[Line]":
@@ -247,47 +170,13 @@ class Compared(NamedTuple):
 def difference_columns(
     where: Where, shown: Shown, level: float, a: str = "a", b: str = "b", *, without: Collection[str] = ()
 ) -> "list[Column[Line]]":
-    """The columns of one table, in their order.
-
-    Parameters
-    ----------
-    where : str
-        Which table.
-    shown : Shown
-        With how many digits.
-    level : float
-        Of its intervals.
-    a, b : str
-        Names of the runs, as its titles have them.
-    without : collection of str
-        Names of columns that it lacks.
-
-    Examples
-    --------
-    >>> from idealrank.analysis.comparison.slice_differences import slices
-    >>> line = Line(slices({"q": 0.5}, {"q": 0.75}, {"q": "news"})["news"], 1)
-    >>> {column.title: column.beside(line).text for column in difference_columns("slices", Shown(2, 2, 0.05), 0.95)}["difference"]
-    '+0.25'
-    """
+    """The columns of one table, in their order."""
     words = {"a": a, "b": b, "level": f"{100 * level:g} %"}
     return [one.column(where, shown, words) for one in COLUMNS if where in one.titles and one.name not in without]
 
 
 def meanings(tables: Iterable[Where], power: float = POWER) -> list[str]:
-    """Meanings of the columns of some tables, each column once.
-
-    Parameters
-    ----------
-    tables : iterable of str
-        The tables that are shown.
-    power : float
-        Power of the smallest detectable difference.
-
-    Examples
-    --------
-    >>> meanings(["robust"])
-    ['d_z: difference over its standard deviation']
-    """
+    """Meanings of the columns of some tables, each column once."""
     shown = [(one.titles[where], one.meaning) for where in tables for one in COLUMNS if one.meaning and where in one.titles]
     return [f"{title}: {meaning.format(power=f'{100 * power:g} %')}" for title, meaning in dict.fromkeys(shown)]
 
@@ -327,7 +216,9 @@ def _detectable(line: Line, shown: Shown) -> Cell:
 
 
 def _tipping(row: Difference, _: Shown, share: Literal["significance", "sign", "likely", "likely_ahead"]) -> Cell:
-    """A share of unjudged documents at which a difference tips or turns, or the likely one; a dash where none does, or it is unknown."""
+    """A share of unjudged documents at which a difference tips or turns, or the likely one; a dash
+    where none does, or it is unknown.
+    """
     found = row.tipping
     if found is None or not {"a": found.unjudged_a, "b": found.unjudged_b, None: 0}[found.side]:
         return Cell("-")

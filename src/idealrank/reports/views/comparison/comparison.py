@@ -35,15 +35,7 @@ _TESTS = {
 
 
 def method_text(comparison: Comparison) -> str:
-    """Describe the method of a comparison in phrases.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> method_text(ir.compare(one, one, test="t")).split("; ")[0]
-    'paired t test, two-sided'
-    """
+    """Describe the method of a comparison in phrases."""
     method = comparison.method
     phrases = [f"{_TESTS[method.test]}, two-sided"]
     if method.test == "permutation":
@@ -60,28 +52,16 @@ def method_text(comparison: Comparison) -> str:
 
 
 def mark_note(comparison: Comparison, mark: str, labels: Mapping[str, str] | None = None) -> str:
-    """Explain the mark of a difference: test, correction and level; the labels are other names of measures.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["RR", "AP"])
-    >>> mark_note(ir.compare(one, one), "*")
-    '* p at most 0.05: sign-flip permutation test, two-sided; RR is tested alone; the other measure is tested alone.'
+    """Explain the mark of a difference: test, correction and level; the labels are other names of
+    measures.
     """
     method = comparison.method
     return f"{mark} p at most {1 - method.level:.12g}: {_TESTS[method.test]}, two-sided; {'; '.join(family_phrases(comparison, labels))}."
 
 
 def family_phrases(comparison: Comparison, labels: Mapping[str, str] | None = None) -> list[str]:
-    """Describe the families that are corrected together: the first measure, its companions, slices.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["RR", "AP", "P@1"])
-    >>> family_phrases(ir.compare(one, one))
-    ['RR is tested alone', '2 tests of the other measures corrected together (max-T)']
+    """Describe the families that are corrected together: the first measure, its companions,
+    slices.
     """
     method, measure = comparison.method, next(iter(comparison.pairs[0].measures))
     first = (labels or {}).get(measure, measure)
@@ -104,27 +84,8 @@ def comparison_parts(
     letters: Letters = "better",
     asked: Asked = IN_PYTHON,
 ) -> list[Part]:
-    """The whole report: two to five runs pair by pair, more runs by groups without a significant difference.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        What is to be shown.
-    every_pair : bool
-        Every pair of many runs besides.
-    digits : int or None
-        Decimals; None for those that the intervals allow.
-    letters : {"better", "groups"}
-        For many runs: letters of the runs that a run is significantly better than, or of indistinguishable groups.
-    asked : Asked
-        Where the comparison was asked for.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> comparison_parts(ir.compare(one, one))[2].columns[0].title
-    'measure'
+    """The whole report: two to five runs pair by pair, more runs by groups without a significant
+    difference.
     """
     pairs, first, many, shown = comparison.pairs, comparison.pairs[0], is_many(comparison), Shown.of(comparison, digits)
     several, with_pairs = len(pairs) > 1, every_pair or not many
@@ -174,15 +135,7 @@ def _summary(comparison: Comparison, shown: Shown) -> list[str]:
 
 
 def pair_lines(comparison: Comparison, measure: str, shown: Shown | None = None) -> list[str]:
-    """One line for each pair: what a measure says of it.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> pair_lines(ir.compare(one, one), "RR")[0].rsplit(": ", 1)[1]
-    '+0.0000, p 1'
-    """
+    """One line for each pair: what a measure says of it."""
     shown, lines = shown or Shown.of(comparison), []
     for pair in comparison.pairs:
         row = pair.measures[measure]
@@ -193,26 +146,7 @@ def pair_lines(comparison: Comparison, measure: str, shown: Shown | None = None)
 
 
 def pair_table(pair: Pair, shown: Shown, *, title: str = "", clip: int | None = None) -> Table:
-    """Every measure of one pair, a row each.
-
-    Parameters
-    ----------
-    pair : Pair
-        Two runs.
-    shown : Shown
-        With how many digits.
-    title : str
-        Above it.
-    clip : int or None
-        Letters that a name has room for; None for all.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> pair_table(ir.compare(one, one).pairs[0], Shown(2, 2, 0.05)).rows[0][1].text
-    '1.00'
-    """
+    """Every measure of one pair, a row each."""
     return Table.of([_MEASURE, *_columns("pair", pair, shown, clip)], map(Line.of, pair.measures.values()), title=title)
 
 
@@ -225,14 +159,8 @@ def _columns(where: Where, pair: Pair, shown: Shown, clip: int | None) -> list[C
 
 
 def judged_table(pair: Pair, shown: Shown, *, clip: int | None = None) -> Part:
-    """Build the table of unjudged shares and tipping points, if any document is unjudged and the runs join the judgments.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> judged_table(ir.compare(one, one).pairs[0], Shown(2, 2, 0.05))
-    []
+    """Build the table of unjudged shares and tipping points, if any document is unjudged and the
+    runs join the judgments.
     """
     rows = list(pair.measures.values())
     if pair.mismatch or not any(row.unjudged_a or row.unjudged_b for row in rows):
@@ -241,22 +169,16 @@ def judged_table(pair: Pair, shown: Shown, *, clip: int | None = None) -> Part:
 
 
 def reach_legend(parts: Iterable[Part]) -> MethodLines:
-    """Explain the columns of tipping points; empty without such a column.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> reach_legend([judged_table(ir.compare(one, one).pairs[0], Shown(2, 2, 0.05))])
-    []
-    """
+    """Explain the columns of tipping points; empty without such a column."""
     legend = "; ".join([*meanings(["judged"]), BOTH_RUNS])
     tips = any(column.title == "tips at" for part in parts if isinstance(part, Table) for column in part.columns)
     return MethodLines(filled(legend) if tips else [])
 
 
 def _rankings(pair: Pair, *, titled: bool) -> MoreLines:
-    """Describe the similarity of the rankings; of two runs alone the sentences contain the first one."""
+    """Describe the similarity of the rankings; of two runs alone the sentences contain the first
+    one.
+    """
     return MoreLines(line for text in unchanged(pair.rankings)[0 if titled else 1 :] for line in filled([text]))
 
 
@@ -284,14 +206,8 @@ def _method(comparison: Comparison, letters: Letters, *, with_pairs: bool) -> Me
 
 
 def comparison_json(comparison: Comparison) -> Iterator[str]:
-    """JSON text: pairs, method, convention; float64 in the shortest form that reads back, null for what is not finite.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> json.loads("".join(comparison_json(ir.compare(one, one))))["pairs"][0]["measures"]["RR"]["interval"]
-    [0.0, 0.0]
+    """JSON text: pairs, method, convention; float64 in the shortest form that reads back, null for
+    what is not finite.
     """
     record = comparison.as_dict()
     record["method"]["schema"] = SCHEMA
@@ -299,14 +215,8 @@ def comparison_json(comparison: Comparison) -> Iterator[str]:
 
 
 def comparison_rows(comparison: Comparison) -> Iterator[Row]:
-    """Titles, a pair and measure a row, and below it its slices; empty where a number is not finite or was not measured.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> next(comparison_rows(ir.compare(one, one)))[:3]
-    ['a', 'b', 'measure']
+    """Titles, a pair and measure a row, and below it its slices; empty where a number is not finite
+    or was not measured.
     """
     method = comparison.method
     how = {"test": method.test, "seed": method.seed, "convention": str(comparison.convention)}

@@ -22,38 +22,20 @@ _SHARE = 0.05  # of the unlabelled documents of the run ahead, in the sentence o
 
 
 def label_clause(basis: LabelBasis | None) -> str:
-    """Say what a verdict takes documents without a label to be; empty if nothing needs to be said.
-
-    Examples
-    --------
-    >>> label_clause(LabelBasis(kind="positive-only")), label_clause(LabelBasis(kind="pooled")), label_clause(None)
-    ('documents without a label count as not relevant', '', '')
+    """Say what a verdict takes documents without a label to be; empty if nothing needs to be
+    said.
     """
     return "" if basis is None else _CLAUSES.get(basis.kind, "")
 
 
 def counts_sentence(run: str, row: "Difference | Check", clause: str = "") -> str:
-    """State on how many queries a run is better, equal and worse, with a clause on the labels.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> counts_sentence("new", ir.compare(one, one)["RR"], "the labels were declared complete")
-    'new is better on 0, equal on 1 and worse on 0 of 1 query; the labels were declared complete.'
-    """
+    """State on how many queries a run is better, equal and worse, with a clause on the labels."""
     counts = f"{run} is better on {row.wins:,}, equal on {row.ties:,} and worse on {row.losses:,} of {counted(row.n, 'query', 'queries')}"
     return f"{counts}; {clause}." if clause else f"{counts}."
 
 
 def one_sided_why(one_sided: OneSided, a: str, b: str) -> str:
-    """Say which run the labels come from, or seem to come from.
-
-    Examples
-    --------
-    >>> one_sided_why(OneSided(run="a", declared=True), "old", "new")
-    'The labels come from the results of old, as declared, so they hardly cover what only new returns.'
-    """
+    """Say which run the labels come from, or seem to come from."""
     source, other = (a, b) if one_sided.run == "a" else (b, a)
     if one_sided.share is None or one_sided.other_share is None:
         return f"The labels come from the results of {source}, as declared, so they hardly cover what only {other} returns."
@@ -61,16 +43,7 @@ def one_sided_why(one_sided: OneSided, a: str, b: str) -> str:
 
 
 def suspected_sentence(basis: LabelBasis | None, a: str, b: str, difference: float) -> str:
-    """Caution that the labels may favour the run ahead; empty if nothing says so.
-
-    Examples
-    --------
-    >>> suspected = OneSided(run="b", declared=False, depth=10, share=0.95, other_share=0.7)
-    >>> basis = LabelBasis(kind="positive-only", suspected=suspected)
-    >>> print(suspected_sentence(basis, "old", "new", 0.1))  # doctest: +NORMALIZE_WHITESPACE
-    new returns 95% of the labelled relevant documents in its first 10 results, and old 70%:
-    labels from new, or from a system like it, would favour it.
-    """
+    """Caution that the labels may favour the run ahead; empty if nothing says so."""
     suspected = None if basis is None else basis.suspected
     if suspected is None or suspected.share is None or suspected.other_share is None:
         return ""
@@ -89,13 +62,7 @@ def _shares(one_sided: OneSided, a: str, b: str) -> str:
 
 
 def one_sided_step(one_sided: OneSided, again: str, asked: Asked = IN_PYTHON) -> str:
-    """Say what to do about labels that come from one run.
-
-    Examples
-    --------
-    >>> one_sided_step(OneSided(run="a", declared=True), "compare again")
-    'Label documents of both runs and compare again.'
-    """
+    """Say what to do about labels that come from one run."""
     if one_sided.declared:
         return f"Label documents of both runs and {again}."
     complete = asked.declares("complete")
@@ -103,24 +70,8 @@ def one_sided_step(one_sided: OneSided, again: str, asked: Asked = IN_PYTHON) ->
 
 
 def sensitivity_sentence(basis: LabelBasis | None, a: str, b: str, difference: float) -> str:
-    """Say how many unlabelled documents would have to be relevant to undo a difference; empty if that is not known.
-
-    Parameters
-    ----------
-    basis : LabelBasis or None
-        Basis of the verdict.
-    a, b : str
-        Names of the runs.
-    difference : float
-        The difference b - a.
-
-    Examples
-    --------
-    >>> row = Sensitivity(share=0.05, difference=0.21, turning_share=0.12, turning_documents=148)
-    >>> basis = LabelBasis(kind="positive-only", unlabelled_a=1200, unlabelled_b=900, sensitivity=(row,))
-    >>> print(sensitivity_sentence(basis, "old", "new", 0.2))  # doctest: +NORMALIZE_WHITESPACE
-    If 5% of the unlabelled documents that only new returns were relevant, 12% of those that only old returns
-    (148 documents) would also have to be relevant to undo the difference.
+    """Say how many unlabelled documents would have to be relevant to undo a difference; empty if
+    that is not known.
     """
     row = None if basis is None else next((one for one in basis.sensitivity if one.share == _SHARE), None)
     if basis is None or row is None or not difference:
@@ -138,25 +89,8 @@ def sensitivity_sentence(basis: LabelBasis | None, a: str, b: str, difference: f
 
 
 def sensitivity_in_full(basis: LabelBasis | None, a: str, b: str, difference: float, number: str) -> str:
-    """Say how the difference stands at each share of a sensitivity, and what would undo it; empty if that is not known.
-
-    Parameters
-    ----------
-    basis, a, b, difference
-        As for `sensitivity_sentence`.
-    number : str
-        Format of a difference, as of `format`.
-
-    Examples
-    --------
-    >>> rows = tuple(
-    ...     Sensitivity(share=share, difference=0.2 + share, turning_share=2 * share, turning_documents=int(900 * share))
-    ...     for share in (0.01, 0.2)
-    ... )
-    >>> basis = LabelBasis(kind="positive-only", unlabelled_a=450, unlabelled_b=900, sensitivity=rows)
-    >>> print(sensitivity_in_full(basis, "old", "new", 0.2, "+.2f"))  # doctest: +NORMALIZE_WHITESPACE
-    If 1% and 20% of the unlabelled documents that only new returns were relevant, the difference would be +0.21 and
-    +0.40; 2.0% and 40% of those that only old returns (9 and 180 documents) would then undo it.
+    """Say how the difference stands at each share of a sensitivity, and what would undo it; empty
+    if that is not known.
     """
     if basis is None or not basis.sensitivity or not difference:
         return ""
@@ -201,12 +135,8 @@ def _undone_alone(row: Sensitivity, behind: str) -> str:
 
 
 def labels_note(labels: Labels | None, bases: Iterable[LabelBasis | None], asked: Asked = IN_PYTHON) -> list[str]:
-    """A line with the kind of labels that was found and how to change it; none where it was declared or does not matter.
-
-    Examples
-    --------
-    >>> labels_note(Labels(kind="pooled"), [LabelBasis(kind="pooled")]), labels_note(Labels(kind="pooled"), [None])
-    (['labels: pooled found; change: labels_are="positive-only"'], [])
+    """A line with the kind of labels that was found and how to change it; none where it was
+    declared or does not matter.
     """
     matters = any(basis is not None for basis in bases)
     note = found_kind(labels, command=asked.command)

@@ -28,21 +28,8 @@ _AGAINST, _SELF = "!", "\\"
 def pair_map(comparison: Comparison, measure: str) -> list[str]:
     r"""Signs for all pairs by one measure: a line a run, with a sign for each run above it.
 
-    With more than 60 runs, neighbours in the order of the means share a line and a cell, which then shows how many of its pairs have a
-    better run.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
-    >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
-    >>> print(*pair_map(ir.compare(bad, good, good), "RR"), sep="\n")
-    pairs by RR
-                  123
-        1 run (2) \
-        2 run (3) =\
-        3 run     ++\
-    + p <= 0.01, = identical: column better than row
+    With more than 60 runs, neighbours in the order of the means share a line and a cell, which then
+    shows how many of its pairs have a better run.
     """
     order = list(comparison.groups(measure).letters)
     rows = {(pair.a, pair.b): pair.measures[measure] for pair in comparison.pairs}
@@ -76,7 +63,9 @@ def _sign(rows: Mapping[tuple[str, str], Difference], better: str, run: str, alp
 
 
 def _framed(names: Sequence[str], lines: Sequence[str], count: int) -> list[str]:
-    """Lines with names before them, and the numbers of the columns above them, their tens where these change."""
+    """Lines with names before them, and the numbers of the columns above them, their tens where
+    these change.
+    """
     width = max(map(len, names))
     tens = "".join(str(place // 10 % 10) if place % 10 == 0 else " " for place in range(1, count + 1)).rstrip()
     ones = "".join(str(place % 10) for place in range(1, count + 1))
@@ -120,13 +109,7 @@ _LONG_ROW = 4  # runs in a row from which only the first and the last are writte
 
 
 def letter_of(place: int) -> str:
-    """The letter of a run by its place in the table; after z follow aa, ab, and so on.
-
-    Examples
-    --------
-    >>> [letter_of(place) for place in (0, 25, 26, 27, 51, 52, 701, 702)]
-    ['a', 'z', 'aa', 'ab', 'az', 'ba', 'zz', 'aaa']
-    """
+    """The letter of a run by its place in the table; after z follow aa, ab, and so on."""
     text, left = "", place + 1
     while left:
         left, digit = divmod(left - 1, 26)
@@ -135,19 +118,8 @@ def letter_of(place: int) -> str:
 
 
 def listed(places: Iterable[int], runs: int) -> str:
-    """Letters of several runs; of four and more in a row the ends, with commas where letters alone would be read otherwise.
-
-    Parameters
-    ----------
-    places : iterable of int
-        Of the runs in the table.
-    runs : int
-        In the table: with more than 26 some have two letters.
-
-    Examples
-    --------
-    >>> listed([1, 2, 4], 7), listed([1, 3, 4, 5, 6], 7), listed([25, 26], 30), listed([], 7)
-    ('bce', 'b,d-g', 'z,aa', '')
+    """Letters of several runs; of four and more in a row the ends, with commas where letters alone
+    would be read otherwise.
     """
     rows: list[list[int]] = []
     for place in sorted(places):
@@ -164,24 +136,8 @@ def listed(places: Iterable[int], runs: int) -> str:
 
 
 def better_letters(comparison: Comparison, measure: str, order: Sequence[str]) -> dict[str, str]:
-    """By run: letters of the runs that it is better than by the verdicts of this measure, which the judgments must carry.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Of every two runs.
-    measure : str
-        Text of one of its measures.
-    order : sequence of str
-        Runs as the table has them: the first is a, the second b.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
-    >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
-    >>> better_letters(ir.compare(bad, good, bad), "RR", ["run (2)", "run", "run (3)"])
-    {'run (2)': 'bc', 'run': '', 'run (3)': ''}
+    """By run: letters of the runs that it is better than by the verdicts of this measure, which the
+    judgments must carry.
     """
     place = {run: number for number, run in enumerate(order)}
     beaten = comparison.groups(measure).better_than
@@ -189,14 +145,8 @@ def better_letters(comparison: Comparison, measure: str, order: Sequence[str]) -
 
 
 def letters_note(comparison: Comparison, letters: Letters) -> str:
-    """Explain the letters of a league table: letters of worse runs count verdicts, and letters of groups count p alone.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> letters_note(ir.compare(one, one), "groups")
-    'letters count p alone: runs that share one do not differ significantly (corrected p above 0.05)'
+    """Explain the letters of a league table: letters of worse runs count verdicts, and letters of
+    groups count p alone.
     """
     alpha = f"{1 - comparison.method.level:g}"
     if letters == "groups":
@@ -217,48 +167,25 @@ _SOME = 9  # runs named in a sentence
 
 
 def is_many(comparison: Comparison) -> bool:
-    """Return whether there are so many runs that groups come before pairs.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> is_many(ir.compare(one, one))
-    False
-    """
+    """Return whether there are so many runs that groups come before pairs."""
     return len(comparison.names) >= MANY
 
 
 class Ranked(NamedTuple):
-    """Runs by one measure.
+    """Runs by one measure."""
 
-    Attributes
-    ----------
-    measure : str
-        Text of the measure.
-    means : mapping of str to RunMean
-        Of each run, the best first.
-    letters : mapping of str to str
-        As tables show them; empty where runs were compared with a baseline alone.
-    about : {"groups", "better"}
-        Letters of groups without significant differences, or letters of the runs that a run is better than.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
-    >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
-    >>> Ranked.of(ir.compare(bad, good), "RR").letters
-    {'run (2)': 'a', 'run': 'b'}
-    """
-
-    measure: str
-    means: dict[str, RunMean]
+    measure: str  # Text of the measure
+    means: dict[str, RunMean]  # Of each run, the best first
+    # As tables show them; empty where runs were compared with a baseline alone
     letters: dict[str, str]
+    # Letters of groups without significant differences, or letters of the runs that a run is better
+    # than
     about: Letters = "groups"
 
     def columns(self, places: int, *, level: float | None = None, letters: Literal["column", "mark"] = "column") -> list[Column[str]]:
-        """Beside each run its mean, the best strong; intervals where their level is given; letters in a column, or as marks."""
+        """Beside each run its mean, the best strong; intervals where their level is given; letters
+        in a column, or as marks.
+        """
         best, marks = next(iter(self.means.values())).mean, self.letters if letters == "mark" else {}
 
         def mean(run: str) -> Cell:
@@ -286,16 +213,7 @@ class Ranked(NamedTuple):
 
 
 def ranked_by_all(comparison: Comparison, letters: Letters) -> list[Ranked]:
-    """The runs by each measure; letters that name runs follow the order by the first.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
-    >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
-    >>> ranked_by_all(ir.compare(bad, good), "better")[0].letters
-    {'run (2)': 'b', 'run': ''}
-    """
+    """The runs by each measure; letters that name runs follow the order by the first."""
     found = [Ranked.of(comparison, measure) for measure in comparison.means]
     if letters == "groups" or comparison.method.baseline is not None:
         return found
@@ -304,12 +222,8 @@ def ranked_by_all(comparison: Comparison, letters: Letters) -> list[Ranked]:
 
 
 def run_columns(order: Sequence[str], letters: Letters, clip: int | None = None) -> list[Column[str]]:
-    """The first columns of a league table: the place of each run, or its letter, and its name of at most `clip` letters.
-
-    Examples
-    --------
-    >>> [[column.beside(run).text for column in run_columns(["fusion", "bm25"], "better")] for run in ["fusion", "bm25"]]
-    [['a', 'fusion'], ['b', 'bm25']]
+    """The first columns of a league table: the place of each run, or its letter, and its name of at
+    most `clip` letters.
     """
     places = {run: place for place, run in enumerate(order)}
     named: Column[str] = Column(title="run", cell=lambda run: run if clip is None else clipped(run, clip))
@@ -319,12 +233,8 @@ def run_columns(order: Sequence[str], letters: Letters, clip: int | None = None)
 
 
 def shortened(letters: str) -> str:
-    """Letters with only the ends of long rows of them, cut where even that is too long for a table.
-
-    Examples
-    --------
-    >>> shortened("abcdf"), shortened("yz[53][54]")
-    ('a-df', 'yz[53][54]')
+    """Letters with only the ends of long rows of them, cut where even that is too long for a
+    table.
     """
     signs, bracket, numbers = letters.partition("[")
     rows: list[str] = []
@@ -336,37 +246,13 @@ def shortened(letters: str) -> str:
 
 
 def fitting(text: str) -> str:
-    """Letters cut where they are too long for a column; JSON has all.
-
-    Examples
-    --------
-    >>> fitting("a,c-f"), fitting("a,c,e,g,i,k,m,o,q,s,u,w")
-    ('a,c-f', 'a,c,e,g,i,k,m,o,q,..')
-    """
+    """Letters cut where they are too long for a column; JSON has all."""
     return text if len(text) <= _LETTERS else f"{text[: _LETTERS - 2]}.."
 
 
 def opening(comparison: Comparison, shown: Shown, digits: int | None = None, letters: Letters = "better") -> list[Part]:
-    """Build the opening of a report: top group, league table and map of all pairs, or each run against the baseline.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        What is to be shown.
-    shown : Shown
-        With how many digits differences are.
-    digits : int or None
-        Decimals of means, where they were asked for.
-    letters : {"better", "groups"}
-        Letters next to a mean: the significantly worse runs, or groups without significant differences.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
-    >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
-    >>> opening(ir.compare(bad, good, bad), Shown(4, 4, 0.05))[0]
-    ['By RR, run (2) is better than all 2 others.']
+    """Build the opening of a report: top group, league table and map of all pairs, or each run
+    against the baseline.
     """
     measures = list(comparison.means)
     if comparison.method.baseline is not None:
@@ -377,15 +263,8 @@ def opening(comparison: Comparison, shown: Shown, digits: int | None = None, let
 
 
 def headline(comparison: Comparison, measure: str) -> str:
-    """The first sentence on several runs: the best run, and the runs that do not differ from it; or how many beat the baseline.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
-    >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
-    >>> headline(ir.compare(bad, good, bad), "RR")
-    'By RR, run (2) is better than all 2 others.'
+    """The first sentence on several runs: the best run, and the runs that do not differ from it; or
+    how many beat the baseline.
     """
     if comparison.method.baseline is not None:
         return _against(comparison, measure)
@@ -405,15 +284,8 @@ def headline(comparison: Comparison, measure: str) -> str:
 
 
 def verdict_limits(comparison: Comparison, measure: str) -> str:
-    """Say why the best run is not better than each run from which it differs significantly; empty if it is.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
-    >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
-    >>> verdict_limits(ir.compare(bad, good, bad, margin=0.9), "RR")
-    '2 are equivalent'
+    """Say why the best run is not better than each run from which it differs significantly; empty
+    if it is.
     """
     groups = comparison.groups(measure)
     settled = {*groups.top, *groups.better_than[groups.top[0]]}
@@ -437,18 +309,8 @@ def _against(comparison: Comparison, measure: str) -> str:
 
 
 def league_tables(comparison: Comparison, digits: int | None = None, letters: Letters = "better") -> list[Table]:
-    r"""Runs with means and letters, the best by the first measure first; as many measures side by side as fit on a page.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
-    >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
-    >>> from idealrank.reports.table.forms import as_text
-    >>> print(as_text(league_tables(ir.compare(bad, good))[0]), end="")
-    #  run          RR     95 % interval  better than
-    a  run (2)  1.0000  [1.0000, 1.0000]  b
-    b  run      0.5000  [0.5000, 0.5000]
+    r"""Runs with means and letters, the best by the first measure first; as many measures side by
+    side as fit on a page.
     """
     ranked = ranked_by_all(comparison, letters)
     order = list(ranked[0].means)
@@ -468,15 +330,8 @@ def league_tables(comparison: Comparison, digits: int | None = None, letters: Le
 
 
 def league_places(comparison: Comparison, ranked: Ranked, asked: int | None = None) -> int:
-    """Decimals of the means of one measure: by their intervals, and enough that runs that differ do not look the same.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"p": ["x"], "q": ["y", "x"]}, "RR")
-    >>> found = ir.compare(one, one)
-    >>> league_places(found, Ranked.of(found, "RR"))
-    2
+    """Decimals of the means of one measure: by their intervals, and enough that runs that differ do
+    not look the same.
     """
     rows = [pair.measures[ranked.measure] for pair in comparison.pairs]
     apart = [(row.mean_a, row.mean_b) for row in rows if row.verdict in ("better", "worse")]

@@ -29,14 +29,8 @@ from idealrank.reports.views.conventions import cautioned, warned
 
 
 def comparison_markdown(comparison: Comparison, *, every_pair: bool = False, digits: int | None = None, letters: Letters = "better") -> str:
-    """A Markdown table, and below it what marks mean and how it was found out: of many runs a row a run, with letters.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> comparison_markdown(ir.compare(one, one)).splitlines()[2].split("|")[1].strip()
-    'RR'
+    """A Markdown table, and below it what marks mean and how it was found out: of many runs a row a
+    run, with letters.
     """
     cautions = [markdown_text(caution) for caution in cautioned(comparison.cautions)]
     lines = [*warned(comparison.mismatches, markdown_text), *cautions]
@@ -50,7 +44,9 @@ def comparison_markdown(comparison: Comparison, *, every_pair: bool = False, dig
 
 
 def _said(comparison: Comparison) -> list[str]:
-    """Of one pair: that nothing differs, the difference in plain words, or how many queries would decide."""
+    """Of one pair: that nothing differs, the difference in plain words, or how many queries would
+    decide.
+    """
     (pair,) = comparison.pairs
     first = next(iter(pair.measures.values()))
     same = verdict_text(pair, first, comparison.method) if is_identical(first) else ""
@@ -60,14 +56,8 @@ def _said(comparison: Comparison) -> list[str]:
 
 
 def comparison_latex(comparison: Comparison, *, every_pair: bool = False, digits: int | None = None, letters: Letters = "better") -> str:
-    r"""A LaTeX table with the rules of booktabs: the better mean is bold, decided differences are marked, and a note says by what.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> comparison_latex(ir.compare(one, one)).splitlines()[3]
-    '\\toprule'
+    r"""A LaTeX table with the rules of booktabs: the better mean is bold, decided differences are
+    marked, and a note says by what.
     """
     if _as_league(comparison, every_pair=every_pair):
         return as_latex(_league(comparison, digits, letters, intervals=False))
@@ -80,14 +70,8 @@ def _as_league(comparison: Comparison, *, every_pair: bool) -> bool:
 
 
 def comparison_cells(comparison: Comparison, digits: int | None = None) -> Table:
-    """Every pair and measure a row, and below it its slices; names of runs as heads of columns where there is one pair.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> [column.title for column in comparison_cells(ir.compare(one, one)).columns][:3]
-    ['measure', 'run', 'run (2)']
+    """Every pair and measure a row, and below it its slices; names of runs as heads of columns
+    where there is one pair.
     """
     shown, method, several = Shown.of(comparison, digits)._replace(marked=True), comparison.method, len(comparison.pairs) > 1
     first, sliced = comparison.pairs[0], method.slices is not None
@@ -103,17 +87,7 @@ def comparison_cells(comparison: Comparison, digits: int | None = None) -> Table
 
 
 def star_notes(comparison: Comparison, tables: Iterable[Table]) -> list[str]:
-    """Explain the marks of tables of differences, and what their verdicts rest on.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
-    >>> runs = [dict.fromkeys(qrels, ranking) for ranking in (["y", "x"], ["x", "y"])]
-    >>> found = ir.compare(qrels, *runs, measures="RR")
-    >>> [note.partition(",")[0] for note in star_notes(found, [comparison_cells(found)])]
-    ['* better or worse', 'Documents without a label count as not relevant.', '! too few queries to know the error rate of the verdict.']
-    """
+    """Explain the marks of tables of differences, and what their verdicts rest on."""
     marks = {cell.mark for table in tables for cell in table.cells()}
     notes = [mark_note(comparison, f"* {STAR_WORDS['*']},")] if "*" in marks else []
     notes += [f"? {STAR_WORDS['?']}."] if "?" in marks else []
@@ -127,7 +101,9 @@ def _lines(pair: Pair, row: Difference) -> Iterator[Line]:
 
 
 def _league(comparison: Comparison, digits: int | None, letters: Letters, *, intervals: bool) -> Table:
-    """A row a run, the best by the first measure first; letters in columns of their own, or as marks where there are no intervals."""
+    """A row a run, the best by the first measure first; letters in columns of their own, or as
+    marks where there are no intervals.
+    """
     ranked, level = ranked_by_all(comparison, letters), comparison.method.level
     order = list(ranked[0].means)
     columns: list[Column[str]] = run_columns(order, letters) if letters == "better" else [Column(title="run", cell=str)]
@@ -148,31 +124,7 @@ def _below(comparison: Comparison) -> str:
 def paper_table(
     comparison: Comparison, *, order: str = "", labels: Mapping[str, str] | None = None, digits: int | None = None, star: str = ""
 ) -> Table:
-    """Build the table of a comparison with a baseline.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        With a baseline: ▲ and ▼ mark the runs that its verdicts call better and worse than the
-        baseline, and ? those with too few judgments.
-    order : str
-        Text of the measure that orders the runs, the best first; empty for the given order.
-    labels : mapping of str to str, optional
-        Names of runs and measures in the table.
-    digits : int or None
-        Decimals; None for those that the intervals allow.
-    star : str
-        Mark of the best mean, where bold does not show.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
-    >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
-    >>> found = paper_table(ir.compare(bad, good, baseline="run"), labels={"run (2)": "ours"})
-    >>> [(row[0].text, row[1].text, row[1].strong, row[1].mark) for row in found.rows]
-    [('run', '0.5000', False, ''), ('ours', '1.0000', True, '▲')]
-    """
+    """Build the table of a comparison with a baseline."""
     names, ranked = labels or {}, {measure: Ranked.of(comparison, measure) for measure in comparison.means}
     runs = list(ranked[order].means) if order else list(comparison.names)
     columns: list[Column[str]] = [Column(title="run", cell=lambda run: names.get(run, run))]
@@ -223,18 +175,7 @@ def _written(form: Callable[[Table], str], star: str = "") -> Callable[..., str]
 
 
 def known_labels(labels: Mapping[str, str], names: Sequence[str], measures: Collection[str], where: str) -> dict[str, str]:
-    """Labels by name of the run or text of the measure, from any spelling of the measure.
-
-    Raises
-    ------
-    OptionError
-        A name is neither; `where` is how the message begins.
-
-    Examples
-    --------
-    >>> known_labels({"new": "Ours", "HR@20": "HR@20"}, ["old", "new"], ["Success@20"], "label ")
-    {'new': 'Ours', 'Success@20': 'HR@20'}
-    """
+    """Labels by name of the run or text of the measure, from any spelling of the measure."""
     found = {}
     for name, text in labels.items():
         known = name if name in names else _measure_text(name)
@@ -260,16 +201,7 @@ def paper_text(
     labels: Mapping[str, str] | None = None,
     digits: int | None = None,
 ) -> str:
-    """The table in a format; the function of `Comparison.paper_table`.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1, "y": 0} for i in range(9)}
-    >>> found = ir.compare(qrels, {q: ["y", "x"] for q in qrels}, {q: ["x", "y"] for q in qrels}, measures="RR", baseline="A")
-    >>> print(paper_text(found, "markdown", labels={"B": "ours", "MRR": "MRR"}).splitlines()[3])
-    | ours | **1.0000**▲ |
-    """
+    """The table in a format; the function of `Comparison.paper_table`."""
     if form not in PAPER_FORMATS:
         raise OptionError(f"form {shown(repr(form))}: expected one of {', '.join(map(repr, PAPER_FORMATS))}")
     if comparison.method.baseline is None:

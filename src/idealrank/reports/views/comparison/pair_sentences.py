@@ -37,33 +37,15 @@ _AGAIN = "compare again"
 
 
 class Told(NamedTuple):
-    """Sentences on a result.
+    """Sentences on a result."""
 
-    Attributes
-    ----------
-    brief : list of str
-        At most four: the verdict with its size, cautions, what it rests on, and what to do next.
-    more : list of str
-        All others.
-
-    Examples
-    --------
-    >>> Told(["Both are equal."], []).brief
-    ['Both are equal.']
-    """
-
+    # At most four: the verdict with its size, cautions, what it rests on, and what to do next
     brief: list[str]
-    more: list[str]
+    more: list[str]  # All others
 
     @classmethod
     def of(cls, brief: Sequence[str], more: Sequence[str]) -> "Told":
-        """At most four sentences, of which the last is the next step, and all others; each once.
-
-        Examples
-        --------
-        >>> Told.of(["1.", "", "2.", "3.", "4.", "next."], ["2.", "6."])
-        Told(brief=['1.', '2.', '3.', 'next.'], more=['4.', '6.'])
-        """
+        """At most four sentences, of which the last is the next step, and all others; each once."""
         said = [text for text in dict.fromkeys(brief) if text]
         if len(said) > _SENTENCES:
             said = [*said[: _SENTENCES - 1], said[-1]]
@@ -72,18 +54,8 @@ class Told(NamedTuple):
 
 
 def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None, asked: Asked = IN_PYTHON) -> list[str]:
-    """Return at most four sentences on a pair by the first measure: the verdict with its size, its basis, and the next step.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Whose pair it is.
-    pair : Pair
-        Two of its runs.
-    shown : Shown, optional
-        With how many digits; default as many as the intervals allow.
-    asked : Asked
-        Where the comparison was asked for.
+    """Return at most four sentences on a pair by the first measure: the verdict with its size, its
+    basis, and the next step.
 
     Examples
     --------
@@ -97,15 +69,8 @@ def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None, as
 
 
 def verdict_sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None, asked: Asked = IN_PYTHON) -> Told:
-    """Return all sentences on a pair: the verdict by the first measure in at most four, then everything else.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["RR", "AP"])
-    >>> found = ir.compare(one, one)
-    >>> verdict_sentences(found, found.pairs[0]).more[-1]
-    'Verdicts by other measures: identical (AP).'
+    """Return all sentences on a pair: the verdict by the first measure in at most four, then
+    everything else.
     """
     if pair.mismatch:
         return Told([f"No verdict on {pair.b} against {pair.a}: run {pair.mismatch}"], [])
@@ -142,7 +107,9 @@ def _basis(pair: Pair, row: Difference) -> str:
 
 
 def _basis_in_full(pair: Pair, row: Difference, shown: Shown) -> list[str]:
-    """Describe everything that a verdict rests on: queries, judgments, and the sensitivity to unlabelled documents."""
+    """Describe everything that a verdict rests on: queries, judgments, and the sensitivity to
+    unlabelled documents.
+    """
     if row.basis is None or row.basis.kind == "pooled":
         return [_basis(pair, row), *reach_sentences(pair, row)]
     every = sensitivity_in_full(row.basis, pair.a, pair.b, row.difference, f"+.{shown.places}f")
@@ -199,17 +166,7 @@ def _more_queries(method: Method, row: Difference) -> str:
 
 
 def power_text(comparison: Comparison, row: Difference, shown: Shown) -> str:
-    """State the true difference that these queries find in most cases; empty without one.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> runs = [{q: ["x"] if i < hits else ["y", "x"] for i, q in enumerate(qrels)} for hits in (2, 5)]
-    >>> found = ir.compare(*(ir.evaluate(qrels, run, "RR") for run in runs))
-    >>> power_text(found, found["RR"], Shown(2, 2, 0.05))
-    'No power is stated, since 3 queries differ, fewer than 12.'
-    """
+    """State the true difference that these queries find in most cases; empty without one."""
     if row.detectable_reason is not None:
         return undetectable(comparison, row)
     if not math.isfinite(row.detectable):
@@ -222,14 +179,8 @@ def power_text(comparison: Comparison, row: Difference, shown: Shown) -> str:
 
 
 def label_sentences(comparison: Comparison, asked: Asked, but: Pair | None = None) -> list[str]:
-    """Sentences on the labels of several pairs by the first measure: what unlabelled documents count as, and labels from one run.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["y", "x"]}, "RR")
-    >>> label_sentences(ir.compare(one, one), IN_PYTHON)
-    ['Documents without a label count as not relevant.']
+    """Sentences on the labels of several pairs by the first measure: what unlabelled documents
+    count as, and labels from one run.
     """
     rows = [(pair, next(iter(pair.measures.values()))) for pair in comparison.pairs]
     clauses = [sentence(label_clause(row.basis)) for _, row in rows if row.basis is not None]
@@ -248,17 +199,7 @@ def _is_one_sided(row: Difference) -> bool:
 
 
 def undetectable(comparison: Comparison, row: Difference) -> str:
-    """Describe why no detectable difference is given, and what to do; empty if nothing differs.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(4)}
-    >>> a, b = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["y", "x"], ["x", "y"]))
-    >>> found = ir.compare(a, b)
-    >>> undetectable(found, found["RR"])
-    '4 queries are too few to show any difference by this test, however large.'
-    """
+    """Describe why no detectable difference is given, and what to do; empty if nothing differs."""
     if math.isnan(row.detectable):
         return f"No power is stated, since {row.detectable_reason}." if row.wins or row.losses else ""
     if comparison.method.weighted:
@@ -274,17 +215,7 @@ def _unknown(comparison: Comparison) -> list[str]:
 
 
 def verdict_text(pair: Pair, row: Difference, method: Method) -> str:
-    """Describe the verdict of one measure without numbers.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
-    >>> a, b = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["y", "x"], ["x", "y"]))
-    >>> found = ir.compare(a, b)
-    >>> verdict_text(found.pairs[0], found["RR"], found.method)
-    'run (2) is better than run'
-    """
+    """Describe the verdict of one measure without numbers."""
     if pair.mismatch:
         return f"No verdict on {pair.b} against {pair.a}: run {pair.mismatch.partition(';')[0]}"
     if is_identical(row):
@@ -307,16 +238,8 @@ def _undecided(row: Difference) -> str:
 
 
 def judge_sentences(rows: Iterable[tuple[Pair, Difference]], shown: Shown) -> list[str]:
-    """Describe where a judge contradicts people, difference by difference; nothing without a judge.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> a, b = {f"q{i}": ["x", "y"] for i in range(9)}, {f"q{i}": ["y", "x"] for i in range(9)}
-    >>> people, judge = ({query: {good: 1} for query in a} for good in "xy")
-    >>> found = ir.compare(people, a, b, measures="RR", judge_qrels=judge)
-    >>> judge_sentences(found.rows(), Shown(2, 2, 0.05))[0]
-    'B against A by RR is undecided: people find -0.50 and the judge +0.50 (9 queries), which disagree on the sign.'
+    """Describe where a judge contradicts people, difference by difference; nothing without a
+    judge.
     """
     held = [(pair, row, row.judge) for pair, row in rows if row.judge is not None]
     against = [
@@ -338,17 +261,10 @@ def _agreed(queries: Sequence[int]) -> str:
 
 
 def reach_sentences(pair: Pair, row: Difference) -> list[str]:
-    """Describe the tipping point under pooled labels, or the reason for its absence if unjudged documents could matter.
+    """Describe the tipping point under pooled labels, or the reason for its absence if unjudged
+    documents could matter.
 
     Where no difference is claimed none can tip: the table has the numbers all the same.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> found = ir.compare(one, one).pairs[0]
-    >>> reach_sentences(found, found["RR"])
-    []
     """
     if is_identical(row):
         return []
@@ -360,17 +276,7 @@ def reach_sentences(pair: Pair, row: Difference) -> list[str]:
 
 
 def bounds_sentences(row: Difference) -> list[str]:
-    """State the bounds of a difference over all grades of unjudged documents, if there are any.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = ir.Qrels({"q": {"x": 1}}, labels_are="pooled")
-    >>> runs = {"q": ["y", "x"]}, {"q": ["x", "z"]}
-    >>> found = ir.compare(*(ir.evaluate(qrels, run, "RR@2", keep_unjudged=True) for run in runs))
-    >>> bounds_sentences(found["RR@2"])
-    ['If unjudged documents down to rank 2 may have any grade from 0 to 1, the difference is between +0.000 and +0.500.']
-    """
+    """State the bounds of a difference over all grades of unjudged documents, if there are any."""
     found = row.bounds
     if found is None or is_identical(row):
         return []
@@ -389,16 +295,7 @@ def _equivalence_sentences(tipping: Tipping) -> list[str]:
 
 
 def numbers_text(row: Difference, method: Method, shown: Shown | None = None) -> str:
-    """Both means, the difference with its interval, and p.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> found = ir.compare(one, one)
-    >>> numbers_text(found["RR"], found.method)
-    'RR is 1.0000 in both'
-    """
+    """Both means, the difference with its interval, and p."""
     shown, tests = shown or Shown.of_rows([row], method.level), method.tests
     if is_identical(row):
         return f"{row.measure} is {shown.number(row.mean_b)} in both"
@@ -437,16 +334,8 @@ def _others(rows: Sequence[Difference]) -> list[str]:
 
 
 def needed_text(row: Difference, method: Method) -> str:
-    """State the number of queries that would find the effect, without a full stop; empty without one, or if too few queries differ.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(40)}
-    >>> runs = [{q: ["x"] if place % step else ["y", "x"] for place, q in enumerate(qrels)} for step in (2, 3)]
-    >>> found = ir.compare(*(ir.evaluate(qrels, run, "RR") for run in runs), effect=0.1)
-    >>> needed_text(found["RR"], found.method)
-    'About 120 queries like these, instead of 40, would find a true difference of 0.1 80% of the time'
+    """State the number of queries that would find the effect, without a full stop; empty without
+    one, or if too few queries differ.
     """
     if method.effect is None or (row.queries_needed is None and row.detectable_reason is not None):
         return ""

@@ -31,33 +31,17 @@ BOTH_RUNS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """Where a result was asked for, so that advice names its options and files.
+    """Where a result was asked for, so that advice names its options and files."""
 
-    Attributes
-    ----------
-    command : bool
-        Whether a command of `idealrank` made it; else Python.
-    qrels : str
-        Path of the judgments, if known.
-    paths : mapping of str to str
-        Path of each run by its name, if known.
-    options : tuple of str
-        Words of the command that say how files are read and measured.
-
-    Examples
-    --------
-    >>> asked = Asked(command=True, qrels="qrels.txt", paths={"a": "a.run", "b": "my b.run"})
-    >>> asked.judge_next("a", "b", "compare")
-    "idealrank judge next qrels.txt a.run 'my b.run' --until compare -o sheet.csv"
-    """
-
-    command: bool = False
-    qrels: str = "QRELS"
-    paths: Mapping[str, str] = field(default_factory=dict)
-    options: tuple[str, ...] = ()
+    command: bool = False  # Whether a command of `idealrank` made it; else Python
+    qrels: str = "QRELS"  # Path of the judgments, if known
+    paths: Mapping[str, str] = field(default_factory=dict)  # Path of each run by its name, if known
+    options: tuple[str, ...] = ()  # Words of the command that say how files are read and measured
 
     def judge_next(self, a: str, b: str, until: Literal["compare", "gate"], labels_from: str | None = None) -> str:
-        """Return the command that writes a sheet of the documents to judge next, until a command has a verdict."""
+        """Return the command that writes a sheet of the documents to judge next, until a command
+        has a verdict.
+        """
         runs = [self.paths.get(name, place) for name, place in ((a, "RUN_A"), (b, "RUN_B"))]
         words = ["idealrank", "judge", "next", self.qrels, *runs, *self.options]
         if labels_from is not None:
@@ -88,26 +72,14 @@ class Withheld(Protocol):
 
 
 class Phrases(NamedTuple):
-    """Phrases for what a test has found, and for what becomes of it.
+    """Phrases for what a test has found, and for what becomes of it."""
 
-    Attributes
-    ----------
-    goes, stays : str
-        What follows where unjudged documents undo the answer, and where they do not.
-    weak : str
-        What is said where the t test, by which tipping points go, does not find it even as judged.
-    turns : str
-        The sign turns, after ``it would``; empty where the sign is not what was asked about.
-
-    Examples
-    --------
-    >>> Phrases().goes
-    'this difference would no longer be significant'
-    """
-
+    # goes, stays: What follows where unjudged documents undo the answer, and where they do not
     goes: str = "this difference would no longer be significant"
     stays: str = "this difference would stay significant"
+    # What is said where the t test, by which tipping points go, does not find it even as judged
     weak: str = "by the paired t test this difference is not significant"
+    # The sign turns, after ``it would``; empty where the sign is not what was asked about
     turns: str = "change its sign"
 
 
@@ -116,31 +88,8 @@ SIGNIFICANT = Phrases()
 
 
 def tipping_text(tipping: Tipping, a: str, b: str, answer: Phrases = SIGNIFICANT) -> str:
-    """The tipping point in a clause that begins with a small letter and has no full stop; empty where nothing can tip.
-
-    Parameters
-    ----------
-    tipping : Tipping
-        Of one difference.
-    a, b : str
-        Names of the runs.
-    answer : Phrases
-        Phrases for what the test has found; default that a difference is significant.
-
-    Returns
-    -------
-    str
-        Empty where there is no difference, or the run that is behind shows no unjudged document that the other one does not.
-
-    Examples
-    --------
-    >>> common = dict(side="b", significance_both=0.2, sign_both=0.3, unjudged_a=9, unjudged_b=58, unjudged_both=3)
-    >>> common |= dict(rate_judged=0.38, rate_exclusive=None, n_judged=80, n_exclusive=0, likely=0.5)
-    >>> common |= dict(likely_ahead=0.0, likely_both=0.5, reaches=False)
-    >>> print(tipping_text(Tipping(**common, significance=0.12, sign=0.34), "old", "new"))  # doctest: +NORMALIZE_WHITESPACE
-    this difference would no longer be significant if 12% of the 58 unjudged documents that only new returns were relevant,
-    and would change its sign if 34% were. At the ranks of these documents, 38% of the judged documents are relevant. That is far more
-    than 12%, so unjudged documents may explain the difference
+    """The tipping point in a clause that begins with a small letter and has no full stop; empty
+    where nothing can tip.
     """
     own = {"a": (a, tipping.unjudged_a), "b": (b, tipping.unjudged_b), None: ("", 0)}
     name, count = own[tipping.side]
@@ -157,26 +106,7 @@ def tipping_text(tipping: Tipping, a: str, b: str, answer: Phrases = SIGNIFICANT
 
 
 def why_too_few(tipping: Tipping, a: str, b: str, lost: str = "the difference could be chance") -> str:
-    """Say in one sentence why there are too few judgments.
-
-    Parameters
-    ----------
-    tipping : Tipping
-        Tipping point of the result.
-    a, b : str
-        Names of the runs.
-    lost : str
-        What follows if unjudged documents undo the result.
-
-    Examples
-    --------
-    >>> common = dict(side="b", significance_both=0.2, sign_both=0.3, unjudged_a=9, unjudged_b=58, unjudged_both=3)
-    >>> common |= dict(rate_judged=0.38, rate_exclusive=None, n_judged=80, n_exclusive=0, likely=0.5)
-    >>> common |= dict(likely_ahead=0.0, likely_both=0.5, reaches=False)
-    >>> print(why_too_few(Tipping(**common, significance=0.12, sign=0.34), "old", "new"))  # doctest: +NORMALIZE_WHITESPACE
-    If 12% of the 58 unjudged documents that only new returns were relevant, the difference could be chance;
-    of the judged documents at these ranks, 38% are relevant.
-    """
+    """Say in one sentence why there are too few judgments."""
     if not tipping.own_behind:
         if not tipping.unjudged_both or not tipping.significance_both:
             return "Unjudged documents may explain the difference."
@@ -206,17 +136,6 @@ def _seen_there(tipping: Tipping, name: str) -> str:
 def next_step(tipping: Tipping, a: str, b: str, until: Literal["compare", "gate"], asked: Asked = IN_PYTHON) -> str:
     """Say which documents to judge, with the number of labels if it is known.
 
-    Parameters
-    ----------
-    tipping : Tipping
-        Tipping point of the result.
-    a, b : str
-        Names of the runs.
-    until : {"compare", "gate"}
-        Command that made the result.
-    asked : Asked
-        Files of the command.
-
     Examples
     --------
     >>> common = dict(side="b", significance_both=0.2, sign_both=0.3, unjudged_a=9, unjudged_b=58, unjudged_both=3)
@@ -237,17 +156,8 @@ def next_step(tipping: Tipping, a: str, b: str, until: Literal["compare", "gate"
 
 
 def labels_command(result: "Withheld", a: str, b: str, until: Literal["compare", "gate"], asked: Asked) -> list[str]:
-    """Return the lines with the command that chooses the labels for a withheld verdict; none if no number is known, or no files.
-
-    Where the labels come from one run, the command says so: with further labels the run no longer
-    stands out, although most labels still favour it.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> labels_command(ir.compare(one, one)["RR"], "a", "b", "compare", Asked(command=True, paths={"a": "a.run"}))
-    []
+    """Return the lines with the command that chooses the labels for a withheld verdict; none if no
+    number is known, or no files.
     """
     tipping, basis = result.tipping, result.basis
     if not asked.paths:
@@ -304,14 +214,8 @@ def _conclusion(tipping: Tipping) -> str:
 
 
 def unknown_text(reason: str | None) -> str:
-    """Why a tipping point is not known, in a clause as of `tipping_text`; empty without a reason.
-
-    Examples
-    --------
-    >>> unknown_text("LastRel falls as documents become relevant")
-    'whether there are too few judgments is unknown: LastRel falls as documents become relevant'
-    >>> unknown_text("whether there are too few judgments was not computed")
-    'whether there are too few judgments was not computed'
+    """Why a tipping point is not known, in a clause as of `tipping_text`; empty without a
+    reason.
     """
     if not reason:
         return ""
@@ -320,35 +224,17 @@ def unknown_text(reason: str | None) -> str:
 
 
 def reach_text(tipping: Tipping | None, reason: str | None, a: str, b: str, answer: Phrases = SIGNIFICANT) -> str:
-    """Either of `tipping_text` and `unknown_text`, whichever there is.
-
-    Examples
-    --------
-    >>> reach_text(None, "not asked", "old", "new")
-    'whether there are too few judgments is unknown: not asked'
-    """
+    """Either of `tipping_text` and `unknown_text`, whichever there is."""
     return unknown_text(reason) if tipping is None else tipping_text(tipping, a, b, answer)
 
 
 def sentence(clause: str) -> str:
-    """A clause as a sentence; empty where it is.
-
-    Examples
-    --------
-    >>> sentence("it would stay significant"), sentence("")
-    ('It would stay significant.', '')
-    """
+    """A clause as a sentence; empty where it is."""
     return f"{clause[:1].upper()}{clause[1:]}." if clause else ""
 
 
 def share(part: float) -> str:
-    """A share in percent; no share but 0 and 1 looks like 0% or 100%.
-
-    Examples
-    --------
-    >>> [share(part) for part in (0.0, 0.0004, 0.034, 0.12, 0.996, 1.0)]
-    ['0%', 'under 0.1%', '3.4%', '12%', '99.6%', '100%']
-    """
+    """A share in percent; no share but 0 and 1 looks like 0% or 100%."""
     if part in (0, 1):
         return f"{100 * part:.0f}%"
     if part < 0.001:
@@ -359,15 +245,8 @@ def share(part: float) -> str:
 
 
 def unchanged(found: Rankings | None) -> list[str]:
-    r"""A sentence for each depth looked at, the first with RBO; none where rankings were not compared.
-
-    The depth said is that of the lists where they are shorter than the cutoff: 4.3 of 10 results are shared, not 42.8 of 100. Where lists
-    of several lengths are, there is no one depth, and the sentence gives the share.
-
-    Examples
-    --------
-    >>> unchanged(Rankings(200, {"Same@10": 0.155, "Same(order=any)@10": 0.155, "overlap@10": 0.61, "RBO(p=0.9)@100": 0.62}))
-    ['The first 10 results are the same on 31 of the 200 queries that both answer; on average, 6.1 of 10 are shared (RBO 0.62).']
+    r"""A sentence for each depth looked at, the first with RBO; none where rankings were not
+    compared.
     """
     if found is None:
         return []
@@ -404,7 +283,9 @@ def _each(queries: int, every: str = "each of the") -> str:
 
 
 def _looked_at(depth: str, found: Rankings) -> tuple[str, int | None]:
-    """Subject of the sentence, and the number of ranks where all queries have the same: k, or fewer where lists are shorter."""
+    """Subject of the sentence, and the number of ranks where all queries have the same: k, or fewer
+    where lists are shorter.
+    """
     asked = int(depth) if depth.isdigit() else 0
     fewest, most = found.depths.get(f"overlap@{depth}", (asked, asked))
     if not asked or fewest != most:
@@ -418,26 +299,8 @@ _SMALL = 0.05  # counts below it round to 0.0 and get two digits
 
 
 def plain_sentence(pair: Pair) -> str:
-    """The difference by the first measure as results, with its interval; by precision at its cutoff where that measure counts none.
-
-    Parameters
-    ----------
-    pair : Pair
-        Two runs compared; the first measure is the primary one.
-
-    Returns
-    -------
-    str
-        A sentence that names its measure; empty where neither measure counts results, where the means are equal, and where there are
-        too few judgments.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1, "y": 1} for i in range(8)}
-    >>> a, b = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), ["nDCG@10", "P@10"]) for ranking in (["x", "y"], ["x", "z"]))
-    >>> plain_sentence(ir.compare(a, b).pairs[0])
-    'By P@10, run (2) has about 1.0 fewer relevant results in ten (95% interval: 1.0 to 1.0 fewer).'
+    """The difference by the first measure as results, with its interval; by precision at its cutoff
+    where that measure counts none.
     """
     if pair.mismatch:
         return ""
@@ -451,18 +314,8 @@ def plain_sentence(pair: Pair) -> str:
 
 
 def plain_effect(row: Difference) -> str:
-    """One difference of P@k, Success@k or R@k as a number of results, queries or documents, with its interval.
-
-    Empty for other measures, for means that are equal, and where an undecided difference has no interval.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> rankings = [{q: ["x"] if i < hits else ["y"] for i, q in enumerate(qrels)} for hits in (8, 2)]
-    >>> row = ir.compare(*(ir.evaluate(qrels, run, "Success@5") for run in rankings))["Success@5"]
-    >>> plain_effect(row)
-    'about 75 fewer queries in 100 with a relevant result in the first five (95% interval: 33 to 100 fewer)'
+    """One difference of P@k, Success@k or R@k as a number of results, queries or documents, with
+    its interval.
     """
     found = _counts(row)
     if found is None or row.verdict not in _SAID or not row.difference:

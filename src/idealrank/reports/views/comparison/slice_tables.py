@@ -19,25 +19,8 @@ _SLICE = 28  # letters of a slice's name
 
 
 def slice_parts(comparison: Comparison, shown: Shown, *, with_pairs: bool = True) -> list[Part]:
-    r"""For each pair the slices by the first measure, worst first, and differences by the others; nothing without slices.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        What is to be shown.
-    shown : Shown
-        With how many digits.
-    with_pairs : bool
-        False for many pairs: one table of differences by the first measure, a row a pair.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
-    >>> a, b = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
-    >>> found = ir.compare(a, b, slices=dict.fromkeys(qrels, "short"))
-    >>> slice_parts(found, Shown.of(found))[0].title
-    'slices by RR: run (2) against run, the worst first'
+    r"""For each pair the slices by the first measure, worst first, and differences by the others;
+    nothing without slices.
     """
     if comparison.method.slices is None:
         return []
@@ -59,15 +42,8 @@ def _by_name(rows: "Sequence[Slice]") -> "dict[str, Slice]":
 
 
 def slice_table(pair: Pair, measure: str, shown: Shown, *, clip: int | None = NAME) -> Part:
-    """The slices of one pair by one measure, the worst first; names of runs of at most `clip` letters.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> found = ir.compare(one, one, slices={"q": "short"})
-    >>> slice_table(found.pairs[0], "RR", Shown.of(found)).rows[0][0].text
-    'short'
+    """The slices of one pair by one measure, the worst first; names of runs of at most `clip`
+    letters.
     """
     title = f"slices by {measure}: {pair.b} against {pair.a}, the worst first"
     rows, row = _of(pair, measure), pair.measures[measure]
@@ -117,15 +93,7 @@ def _difference(row: "Slice | None", shown: Shown) -> Cell:
 
 
 def slice_phrases(comparison: Comparison) -> list[str]:
-    """Describe the queries in no slice, or in several; nothing without slices.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"p": ["x"]}, "RR")
-    >>> slice_phrases(ir.compare(one, one, slices={"p": ["news", "short"]}))[:2]
-    ['1 query is in several slices and counts in each', '1 query is in no slice']
-    """
+    """Describe the queries in no slice, or in several; nothing without slices."""
     counts = comparison.method.slices
     if counts is None:
         return []
@@ -151,14 +119,7 @@ def _counted(number: int, one: str, several: str) -> str:
 
 
 def slices_cells(found: "Slices") -> Table:
-    """Slices of `idealrank.slices` as a table, the worst first.
-
-    Examples
-    --------
-    >>> from idealrank.analysis.comparison.slice_differences import slices
-    >>> [row[0].text for row in slices_cells(slices({"q": 0.5}, {"q": 0.75}, {"q": "news"})).rows]
-    ['news', 'all']
-    """
+    """Slices of `idealrank.slices` as a table, the worst first."""
     shown = Shown.of_rows(found.rows, found.level)
     lines: list[Line | NamedCells] = [Line(row, 1, clipped(row.name, _SLICE)) for row in found.rows]
     total = NamedCells(slice=Cell("all"), queries=count_cell(found.n), difference=number_cell(found.difference, shown.places, signed=True))

@@ -31,60 +31,24 @@ Side: TypeAlias = Literal["better", "worse", "equal", "withheld"]
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictMark:
-    r"""Presentation of one verdict, or of one outcome of a gate.
+    r"""Presentation of one verdict, or of one outcome of a gate."""
 
-    Attributes
-    ----------
-    word : str
-        In sentences and tables.
-    symbol : str
-        In the map of all pairs in text; empty where the size of p decides.
-    paper : str
-        Behind a mean in a table for a paper, against the baseline. LaTeX writes the triangles as
-        ``$\blacktriangle$`` and ``$\blacktriangledown$``.
-    star : str
-        Behind a difference in tables and slices.
-    variant : str
-        In the grid of variants; empty where the sign of the difference is shown.
-    tone : {"", "better", "worse", "quiet"}
-        Colour of its word, and its class in HTML.
-    side : {"better", "worse", "equal", "withheld"}
-        Shape and colour in figures of differences; the last two are hollow.
-    decided : bool
-        Whether it answers the question that was asked.
-    shape : {"", "dot", "cross"}
-        Over its cell in the coloured map of all pairs.
-    caption : str
-        What the shape says, after "marks pairs"; ``{p}`` stands for its p values, ``{level}`` for
-        the level and correction of the test, ``{margin}`` for the margin.
-    case : {"passed", "skipped", "failure"}
-        Of a JUnit test case, and of a test.
-    annotation : {"", "warning", "error"}
-        Of a workflow on GitHub.
-    tracker : str
-        Of a gate in an experiment tracker.
-    section : {"passed", "closed", "unreached"}
-        Class of the verdict of a gate on a page.
-
-    Examples
-    --------
-    >>> VerdictMark(word="undecided").side
-    'equal'
-    """
-
-    word: str
-    symbol: str = "."
-    paper: str = ""
-    star: str = ""
-    variant: str = ""
-    tone: Tone = "quiet"
-    side: Side = "equal"
-    decided: bool = False
-    shape: Literal["", "dot", "cross"] = "dot"
+    word: str  # In sentences and tables
+    symbol: str = "."  # In the map of all pairs in text; empty where the size of p decides
+    paper: str = ""  # Behind a mean in a table for a paper, against the baseline
+    star: str = ""  # Behind a difference in tables and slices
+    variant: str = ""  # In the grid of variants; empty where the sign of the difference is shown
+    tone: Tone = "quiet"  # Colour of its word, and its class in HTML
+    side: Side = "equal"  # Shape and colour in figures of differences; the last two are hollow
+    decided: bool = False  # Whether it answers the question that was asked
+    shape: Literal["", "dot", "cross"] = "dot"  # Over its cell in the coloured map of all pairs
+    # What the shape says, after "marks pairs"; ``{p}`` stands for its p values, ``{level}`` for the
+    # level and correction of the test, ``{margin}`` for the margin
     caption: str = "without a verdict"
-    case: Literal["passed", "skipped", "failure"] = "passed"
-    annotation: Literal["", "warning", "error"] = ""
-    tracker: str = ""
+    case: Literal["passed", "skipped", "failure"] = "passed"  # Of a JUnit test case, and of a test
+    annotation: Literal["", "warning", "error"] = ""  # Of a workflow on GitHub
+    tracker: str = ""  # Of a gate in an experiment tracker
+    # Class of the verdict of a gate on a page
     section: Literal["passed", "closed", "unreached"] = "unreached"
 
 
@@ -133,27 +97,14 @@ MARKS: Mapping[str, VerdictMark] = {
 
 
 def mark(state: str) -> VerdictMark:
-    """The marks of a state by its name.
-
-    Examples
-    --------
-    >>> mark("worse").paper, mark("too few judgments").star, mark("a verdict of tomorrow").tone
-    ('▼', '?', 'quiet')
-    """
+    """The marks of a state by its name."""
     known = MARKS.get(state)
     return VerdictMark(word=state, caption=_UNDECIDED.caption) if known is None else known
 
 
 def state_of(row: "Difference | Slice") -> str:
-    """The state of a difference: its verdict, or why it is undecided where queries are no reason.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> row = ir.compare(run, run)["RR"]
-    >>> row.verdict, state_of(row)
-    ('undecided', 'identical')
+    """The state of a difference: its verdict, or why it is undecided where queries are no
+    reason.
     """
     if row.verdict != "undecided":
         return row.verdict
@@ -164,15 +115,7 @@ def state_of(row: "Difference | Slice") -> str:
 
 
 def mark_of(row: "Difference | Slice") -> VerdictMark:
-    """The marks of a difference.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> mark_of(ir.compare(run, run)["RR"]).symbol
-    '='
-    """
+    """The marks of a difference."""
     return mark(state_of(row))
 
 
@@ -181,14 +124,6 @@ def mark_of_check(check: "Check", gated: "Gated") -> VerdictMark:
 
     The word says what was found, too few judgments for example, whatever the policy makes of it.
     Colour, test case and annotation say what follows.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["RR", "AP"])
-    >>> gated = ir.gate(run, run)
-    >>> [mark_of_check(check, gated).word for check in gated.checks]
-    ['passed', 'companion']
     """
     found = mark(state_of_check(check, gated))
     if not check.decides:
@@ -200,15 +135,8 @@ def mark_of_check(check: "Check", gated: "Gated") -> VerdictMark:
 
 
 def state_of_check(check: "Check", gated: "Gated") -> str:
-    """Name what a check found, whatever the policy makes of it; its outcome unless the answer is withheld.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> gated = ir.gate(run, run)
-    >>> state_of_check(gated.checks[0], gated)
-    'passed'
+    """Name what a check found, whatever the policy makes of it; its outcome unless the answer is
+    withheld.
     """
     if gated.mismatches:  # values say nothing, so that nothing is withheld
         return check.outcome
@@ -220,16 +148,7 @@ def state_of_check(check: "Check", gated: "Gated") -> str:
 
 
 def mark_of_contract(kept: "KeptContract", gated: "Gated") -> VerdictMark:
-    """The marks of a contract of a gate.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> gated = ir.gate(run, run, contracts=[ir.Contract(query="q")])
-    >>> mark_of_contract(gated.contracts[0], gated).word
-    'kept'
-    """
+    """The marks of a contract of a gate."""
     return mark("kept") if kept.passed else _as_accepted(mark("broken"), gated)
 
 
@@ -241,65 +160,28 @@ def _as_accepted(shown: VerdictMark, gated: "Gated") -> VerdictMark:
 
 
 def mark_of_gate(gated: "Gated") -> VerdictMark:
-    """The marks of a whole gate.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> mark_of_gate(ir.gate(run, run)).tracker
-    'open'
-    """
+    """The marks of a whole gate."""
     return mark(gated.outcome if gated.acceptance is None else "accepted")
 
 
 def decided_tone(verdict: str) -> Tone:
-    """The colour of a number whose verdict says which run is better; none of another.
-
-    Examples
-    --------
-    >>> decided_tone("worse"), decided_tone("undecided")
-    ('worse', '')
-    """
+    """The colour of a number whose verdict says which run is better; none of another."""
     shown = mark(verdict)
     return shown.tone if shown.side in ("better", "worse") else ""
 
 
 def correction_word(correction: str) -> str:
-    """The name of a correction for people.
-
-    Examples
-    --------
-    >>> correction_word("holm"), correction_word("max-T")
-    ('Holm', 'max-T')
-    """
+    """The name of a correction for people."""
     return {"holm": "Holm", "bonferroni": "Bonferroni"}.get(correction, correction)
 
 
 def is_identical(row: "Difference | Slice | Check") -> bool:
-    """Return whether both runs have the same value on every query.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> is_identical(ir.compare(run, run)["RR"])
-    True
-    """
+    """Return whether both runs have the same value on every query."""
     return not row.wins and not row.losses
 
 
 def word(row: "Difference | Slice") -> str:
-    """The verdict for people: undecided because all values are equal is called identical.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> row = ir.compare(run, run)["RR"]
-    >>> row.verdict, word(row)
-    ('undecided', 'identical')
-    """
+    """The verdict for people: undecided because all values are equal is called identical."""
     return mark_of(row).word
 
 
@@ -311,12 +193,8 @@ STAR_WORDS: Mapping[str, str] = {
 
 
 def stars_text(marks: Collection[str]) -> str:
-    """Explain the marks behind differences; the star always, for its absence says something, too.
-
-    Examples
-    --------
-    >>> stars_text(["*", "?"])
-    '* better or worse after correction; ? too few judgments, however small p'
+    """Explain the marks behind differences; the star always, for its absence says something,
+    too.
     """
     explained = [f"* {STAR_WORDS['*']} after correction"]
     return "; ".join([*explained, *([f"? {STAR_WORDS['?']}"] if "?" in marks else [])])
@@ -339,15 +217,6 @@ def many_unjudged(row: Difference) -> float:
 
     A verdict under pooled labels needs one, and one under labels of an unknown kind. Under complete
     labels no document is unjudged, and under positive-only labels the clause `UNLABELLED` stands.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1, "z": 0} for i in range(9)}
-    >>> runs = [dict.fromkeys(qrels, ranking) for ranking in (["z", "y"], ["x", "y"])]
-    >>> row = ir.compare(qrels, *runs, measures="RR@2")["RR@2"]
-    >>> row.verdict, many_unjudged(row)
-    ('better', 0.5)
     """
     kind = None if row.basis is None else row.basis.kind
     if not mark_of(row).decided or kind in ("complete", "positive-only"):
@@ -357,66 +226,26 @@ def many_unjudged(row: Difference) -> float:
 
 
 def caution_mark(row: "Difference | Slice") -> str:
-    """The mark of a verdict that needs a caution: much is unjudged, or its error rate is not known. Slices have none.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> caution_mark(ir.compare(run, run)["RR"])
-    ''
+    """The mark of a verdict that needs a caution: much is unjudged, or its error rate is not known.
+    Slices have none.
     """
     cautioned = isinstance(row, Difference) and (many_unjudged(row) or not row.error_rate_known)
     return CAUTION if cautioned else ""
 
 
 def caution_mark_of_check(check: "Check") -> str:
-    """Return the mark of a check of a gate whose error rate is not known.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> caution_mark_of_check(ir.gate(run, run).checks[0])
-    ''
-    """
+    """Return the mark of a check of a gate whose error rate is not known."""
     return "" if check.error_rate_known else CAUTION
 
 
 def counts_unlabelled(row: Difference) -> bool:
-    """Return whether a verdict takes documents without a label to be not relevant.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
-    >>> runs = [dict.fromkeys(qrels, ranking) for ranking in (["y", "x"], ["x", "y"])]
-    >>> counts_unlabelled(ir.compare(qrels, *runs, measures="RR")["RR"])
-    True
-    """
+    """Return whether a verdict takes documents without a label to be not relevant."""
     positive_only = row.basis is not None and row.basis.kind == "positive-only"
     return positive_only and mark_of(row).decided
 
 
 def basis_notes(rows: Iterable[tuple[Pair, Difference]], *, marked: bool = True) -> list[str]:
-    """List notes on what the verdicts of a table rest on where documents are unjudged.
-
-    Parameters
-    ----------
-    rows : iterable of (Pair, Difference)
-        Rows of the table.
-    marked : bool
-        Whether verdicts have the mark of a caution; else there is no advice either, as in a paper.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1, "z": 0} for i in range(9)}
-    >>> runs = [dict.fromkeys(qrels, ranking) for ranking in (["z", "y"], ["x", "y"])]
-    >>> found = ir.compare(qrels, *runs, measures="RR@2")
-    >>> basis_notes(found.rows(), marked=False)
-    ['Many documents are unjudged (50.0% in A, by RR@2).']
-    """
+    """List notes on what the verdicts of a table rest on where documents are unjudged."""
     held = [(pair, row) for pair, row in rows if not pair.mismatch]
     notes = [f"{UNLABELLED.capitalize()}."] if any(counts_unlabelled(row) for _, row in held) else []
     if any(not row.error_rate_known for _, row in held):

@@ -13,15 +13,7 @@ _SHOWN_OPEN = 3  # worst queries of an open gate
 
 
 def checks_table(gated: Gated, places: int, *, clip: int | None = _NAME) -> Table:
-    """A row a check; names of baselines of at most `clip` letters.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> [cell.text for cell in checks_table(ir.gate(one, one), 2).rows[0]]
-    ['RR', 'run (2)', '1.00', '1.00', '+0.00', '+0.00', '1', '1', '0/1/0', '-', 'identical']
-    """
+    """A row a check; names of baselines of at most `clip` letters."""
     columns: list[Column[Check]] = [
         Column(title="measure", cell=lambda check: check.measure),
         Column(title="baseline", cell=lambda check: check.baseline if clip is None else clipped(check.baseline, clip)),
@@ -75,16 +67,7 @@ def with_worst(gated: Gated) -> list[Check]:
 
 
 def worst_table(check: Check, *, many: bool = False) -> Table:
-    """The queries that fell most; the baseline is named where there are `many`.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
-    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
-    >>> worst_table(ir.gate(bad, good).checks[0]).title
-    'worst queries by RR (6 of 6 that are worse)'
-    """
+    """The queries that fell most; the baseline is named where there are `many`."""
     against = f" against {check.baseline}" if many else ""
     shown = check.worst if not check.passed else check.worst[:_SHOWN_OPEN]
     columns: list[Column[QueryDrop]] = [

@@ -66,28 +66,7 @@ def gate_parts(
     *,
     asked: Asked = IN_PYTHON,
 ) -> list[Part]:
-    """The whole report.
-
-    Parameters
-    ----------
-    gated : Gated
-        What was found.
-    notes : sequence of str
-        Further notes: of baselines whose judgments changed, of one that was replaced.
-    policy_file : str
-        Where the policy stands; empty where it was typed.
-    digits : int or None
-        Decimals; None for those that the bounds allow.
-    asked : Asked
-        Where the gate was asked for.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> gate_parts(ir.gate(one, one))[2].columns[0].title
-    'measure'
-    """
+    """The whole report."""
     places = gate_places(gated, digits)
     told = gate_sentences(gated, places, asked)
     parts: list[Part] = [filled(told.brief), MoreLines(filled(told.more))]
@@ -102,43 +81,18 @@ def gate_parts(
 
 
 def gate_text(gated: Gated, notes: Sequence[str] = (), policy_file: str = "", digits: int | None = None) -> str:
-    """Return the report as text.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
-    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
-    >>> print(gate_text(ir.gate(bad, good)).splitlines()[0])
-    The gate is closed: by RR, run is worse than run (2): 0.5000 against 1.0000, a drop of 0.5000 (p
-    """
+    """Return the report as text."""
     return parts_text(gate_parts(gated, notes, policy_file, digits))
 
 
 def gate_json(gated: Gated, notes: Sequence[str] = (), policy_file: str = "") -> str:
-    """JSON text; float64 in the shortest form that reads back, null for what is not finite.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> json.loads(gate_json(ir.gate(one, one)))["passed"]
-    True
-    """
+    """JSON text; float64 in the shortest form that reads back, null for what is not finite."""
     said = {"notes": list(notes), "policy_file": policy_file or None, "schema": SCHEMA, "version": __version__}
     return json.dumps(gated.as_dict() | said, indent=2) + "\n"
 
 
 def verdict(gated: Gated, places: int = USUAL) -> str:
-    """State the outcome and its reason in one sentence, with a given number of decimals.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> verdict(ir.gate(one, one))
-    'The gate is open: by RR, run has the same value as run (2) on every query.'
-    """
+    """State the outcome and its reason in one sentence, with a given number of decimals."""
     checks, broken = failed(gated)
     doubtful = withheld(gated)
     if gated.mismatches:
@@ -211,7 +165,9 @@ def _why_closed(gated: Gated, check: Check, places: int) -> str:
 
 
 def _not_shown_harmless(gated: Gated, check: Check, places: int) -> str:
-    """Why a gate is closed whose judgments decide nothing, in a clause that begins with its punctuation."""
+    """Why a gate is closed whose judgments decide nothing, in a clause that begins with its
+    punctuation.
+    """
     if is_contradicted(check, gated.policy.alpha):
         about = f"{subject_of(gated, check, str)} is better or worse than {check.baseline}"
         return f": people and the judge disagree on whether {about}: {_size(gated, check, places)}"
@@ -254,23 +210,8 @@ def _why_open(gated: Gated, places: int) -> str:
 
 
 def gate_sentences(gated: Gated, places: int = USUAL, asked: Asked = IN_PYTHON) -> Told:
-    """Return all sentences on a gate: the verdict, its basis and the next step in at most four, then everything else.
-
-    Parameters
-    ----------
-    gated : Gated
-        What was found.
-    places : int
-        Decimals.
-    asked : Asked
-        Where the gate was asked for.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> gate_sentences(ir.gate(one, one)).brief[-1]
-    'Add queries to find rarer changes.'
+    """Return all sentences on a gate: the verdict, its basis and the next step in at most four,
+    then everything else.
     """
     said, doubtful = verdict(gated, places), withheld(gated)
     if gated.acceptance is not None:
@@ -340,7 +281,9 @@ def _reason(gated: Gated, check: Check, places: int) -> str:
 
 
 def _labels_of_others(gated: Gated) -> list[str]:
-    """Describe what each check rests on where documents are unjudged, except for those whose reason says it."""
+    """Describe what each check rests on where documents are unjudged, except for those whose reason
+    says it.
+    """
     clauses = [(check, reach_text(gated, check, str)) for check in gated.checks if check.carried]
     return [f"{check.measure} against {check.baseline}: {clause}." for check, clause in clauses if clause]
 
@@ -364,14 +307,8 @@ def _drop(check: Check) -> str:
 
 
 def seen_text(gated: Gated, places: int) -> list[str]:
-    """The drop that the gate detects: by the first check with a power of those in which anything differs, or by none.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> seen_text(ir.gate(one, one), 4)[0][:28]
-    'No value changed on 1 query,'
+    """The drop that the gate detects: by the first check with a power of those in which anything
+    differs, or by none.
     """
     if not gated.checks:
         return []
@@ -411,7 +348,9 @@ def _power(gated: Gated, check: Check, places: int, by: str) -> list[str]:
 
 
 def _nothing_changed(gated: Gated) -> str:
-    """As many queries as can change elsewhere, where none of these did: with a larger share, none among n has a chance below alpha."""
+    """As many queries as can change elsewhere, where none of these did: with a larger share, none
+    among n has a chance below alpha.
+    """
     n = gated.checks[0].n
     said = f"No value changed on {counted(n, 'query', 'queries')}"
     if gated.clustered:  # queries of one cluster are no independent witnesses

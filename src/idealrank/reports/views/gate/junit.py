@@ -34,26 +34,8 @@ _UNFIT = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 def gate_junit(gated: Gated) -> Iterator[str]:
     r"""JUnit XML as Jenkins, GitLab and their like read it.
 
-    A check is a test case: its class is the baseline, its name the measure. A contract is one of the class ``contracts``. A run without a
-    judged document is a failure of the class ``judgments``. Characters
-    that XML 1.0 cannot hold stand as escapes, ``\x1b``.
-
-    A check with too few judgments is a skipped case: it has neither passed nor failed. A companion that does not close the
-    gate is a case that passed, whatever it found, so that a build server keeps its numbers and no build fails by it; its text says
-    what it found. Where a person accepted the run of a closed gate, what closed it is a skipped case, too: its message begins with
-    the person and the reason.
-
-    References
-    ----------
-    The schema junit-10.xsd of Jenkins' xUnit plug-in.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
-    >>> ET.fromstring("".join(gate_junit(ir.gate(bad, good)))).find("testsuite/testcase/failure").get("message")
-    'a drop of 0.5000 is significant (one-sided p 0.0039, two-sided p 0.0078)'
+    A check is a test case: its class is the baseline, its name the measure. A contract is one of
+    the class ``contracts``. The schema junit-10.xsd of Jenkins' xUnit plug-in.
     """
     marks = [mark("failed") for _ in gated.mismatches]
     marks += [mark_of_check(check, gated) for check in gated.checks]
@@ -116,7 +98,9 @@ def _properties(gated: Gated) -> dict[str, str]:
 
 
 def _message(gated: Gated, said: str, *, passed: bool) -> str:
-    """A message of a case; first comes the acceptance of what closed the gate. Ids stay as they are, so nothing is capitalised."""
+    """A message of a case; first comes the acceptance of what closed the gate. Ids stay as they
+    are, so nothing is capitalised.
+    """
     return said if passed or gated.acceptance is None else f"{gated.acceptance.headline} {said}"
 
 
@@ -159,11 +143,5 @@ def _place(kept: KeptContract) -> str:
 
 
 def _fit(text: str) -> str:
-    r"""Text that XML 1.0 can hold.
-
-    Examples
-    --------
-    >>> _fit("a\x1b\ud800\ufffe\U0001f600") == "a\\x1b\\ud800\\ufffe\U0001f600"
-    True
-    """
+    r"""Text that XML 1.0 can hold."""
     return _UNFIT.sub(lambda found: ascii(found[0])[1:-1], text)

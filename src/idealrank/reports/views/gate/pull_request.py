@@ -57,26 +57,10 @@ _MORE = "\nMore did not fit here; the log and the JUnit file have all.\n"
 
 
 def gate_markdown(gated: Gated, most_bytes: int = COMMENT_BYTES, digits: int | None = None) -> Iterator[str]:
-    """The verdict in the first line, a table, the worst queries folded away, then the rule, convention and seed.
+    """The verdict in the first line, a table, the worst queries folded away, then the rule,
+    convention and seed.
 
     Where a person accepted the run of a closed gate, the first line states the acceptance.
-
-    Parameters
-    ----------
-    gated : Gated
-        What the gate said.
-    most_bytes : int
-        Size that the text keeps below, as UTF-8; rows that do not fit are left out, which is said.
-    digits : int or None
-        Decimals; None for those that the bounds allow.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
-    >>> next(gate_markdown(ir.gate(bad, good))).splitlines()[0][:41]
-    '**The gate is closed: <code>run</code> mu'
     """
     places = gate_places(gated, digits)
     doubtful = next((check for check in gated.deciding if not check.carried), None)
@@ -98,23 +82,15 @@ def gate_markdown(gated: Gated, most_bytes: int = COMMENT_BYTES, digits: int | N
 def code(text: str) -> str:
     """A name or id in which nothing is Markdown, HTML, a mention or a link.
 
-    Punctuation stands as entities, which mean a letter and never an instruction; within ``<code>`` neither mentions nor links are made.
-
-    Examples
-    --------
-    >>> code("a|b`@x")
-    '<code>a&#124;b&#96;&#64;x</code>'
+    Punctuation stands as entities, which mean a letter and never an instruction; within ``<code>``
+    neither mentions nor links are made.
     """
     return f"<code>{_CODE.sub(lambda found: entity(found[0]), one_line(text))}</code>"
 
 
 def plain(text: str, width: int = 200) -> str:
-    """A phrase of at most so many letters in which nothing is Markdown, HTML, a mention or a link.
-
-    Examples
-    --------
-    >>> plain("p 0.01 <b> @me")
-    'p 0.01 &#60;b&#62; &#64;&#8288;me'
+    """A phrase of at most so many letters in which nothing is Markdown, HTML, a mention or a
+    link.
     """
     return escaped(one_line(text, width))
 
@@ -129,7 +105,9 @@ def _size(text: str) -> int:
 
 
 def _fitted(pieces: Iterable[tuple[str, str]], room: int) -> tuple[list[str], bool]:
-    """As many pieces as there is room for. With each stands what closes the fold it is in, for which room is kept."""
+    """As many pieces as there is room for. With each stands what closes the fold it is in, for
+    which room is kept.
+    """
     fitted: list[str] = []
     closing = ""
     for piece, ends in pieces:
@@ -218,22 +196,10 @@ _WORST = 3
 
 
 def annotations(gated: Gated) -> Iterator[str]:
-    """Workflow commands, one a line: an error for each check and contract that failed, and a notice with the drop that the gate detects.
+    """Workflow commands, one a line: an error for each check and contract that failed, and a notice
+    with the drop that the gate detects.
 
-    A check with too few judgments gets a warning in place of the error. Companions that do not close the gate get nothing. Where a person
-    accepted the run, the first notice says so, and what closed the gate gets warnings.
-
-    References
-    ----------
-    Workflow commands for GitHub Actions, "Setting an error message"; their escapes as the runner undoes them (`ActionCommand.cs`).
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
-    >>> next(annotations(ir.gate(bad, good)))[:76]
-    '::error title=RR against run (2)::a drop of 0.5000 is significant (one-sided'
+    A check with too few judgments gets a warning in place of the error.
     """
     checks, contracts = failed(gated)
     errors = [_command("error", f"Run {one_line(name)}", phrase) for name, phrase in gated.mismatches.items()]

@@ -34,13 +34,7 @@ _ASKED = {"neutral": "", "fail": ", so that the gate is closed", "pass": "; the 
 
 
 def one_line(text: str, width: int = _NAME) -> str:
-    r"""A name or id as a report shows it: printable, on one line, and no longer than that.
-
-    Examples
-    --------
-    >>> one_line("q1\n::error::"), len(one_line("x" * 1000))
-    ('q1\\n::error::', 60)
-    """
+    r"""A name or id as a report shows it: printable, on one line, and no longer than that."""
     if len(text) > 2 * width:  # what is left out need not be made printable
         text = text[:width] + text[-width:]
     return clipped("".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text), width)
@@ -49,14 +43,8 @@ def one_line(text: str, width: int = _NAME) -> str:
 def gate_places(gated: Gated, asked: int | None = None) -> int:
     """Decimals of the means, differences and bounds of a gate: one number for all of it.
 
-    A check has the end of a one-sided interval; its distance from the difference stands for the half-width.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> gate_places(ir.gate(one, one)), gate_places(ir.gate(one, one), 2)
-    (4, 2)
+    A check has the end of a one-sided interval; its distance from the difference stands for the
+    half-width.
     """
     widths = [abs(check.bound - check.difference) for check in gated.checks if check.wins or check.losses]
     limit = -(gated.policy.margin or 0.0) if gated.policy.strict else -gated.policy.tolerance
@@ -66,16 +54,8 @@ def gate_places(gated: Gated, asked: int | None = None) -> int:
 
 
 def reason_text(gated: Gated, check: Check, places: int, shown: Callable[[str], str] = one_line) -> str:
-    """Why a check passed or failed, its drop with as many decimals as the means beside it; names made fit by `shown`.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
-    >>> found = ir.gate(bad, good)
-    >>> reason_text(found, found.checks[0], 2)
-    'a drop of 0.50 is significant (one-sided p 0.0039, two-sided p 0.0078)'
+    """Why a check passed or failed, its drop with as many decimals as the means beside it; names
+    made fit by `shown`.
     """
     said = check.reason.replace(f" of {number(abs(check.difference))} ", f" of {number(abs(check.difference), places)} ", 1)
     clause = "" if check.carried else _clause(gated, check, shown)
@@ -101,7 +81,8 @@ def _clause(gated: Gated, check: Check, shown: Callable[[str], str]) -> str:
 
 
 def why_withheld(gated: Gated, check: Check, shown: Callable[[str], str] = one_line) -> str:
-    """Say in one sentence why the judgments do not support the answer of a check; empty if they do.
+    """Say in one sentence why the judgments do not support the answer of a check; empty if they
+    do.
 
     Examples
     --------
@@ -122,14 +103,8 @@ def why_withheld(gated: Gated, check: Check, shown: Callable[[str], str] = one_l
 
 
 def one_sided(gated: Gated, said: Iterable[str]) -> list[str]:
-    """A sentence on the shares in what was said; none where no share of a one-sided test stands there.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> one_sided(ir.gate(one, one), ["no drop is significant"])
-    []
+    """A sentence on the shares in what was said; none where no share of a one-sided test stands
+    there.
     """
     told = not gated.policy.strict and any(_DROP.goes in clause for clause in said)
     return ["'idealrank compare' reports a different share, because its test is two-sided."] if told else []
@@ -138,15 +113,8 @@ def one_sided(gated: Gated, said: Iterable[str]) -> list[str]:
 def hidden_drop(gated: Gated, shown: Callable[[str], str] = one_line, asked: Asked = IN_PYTHON) -> list[str]:
     """A caution where a check passes though the judgments favour the run.
 
-    Positive-only labels may come from the run. Or the baseline has many more unjudged documents, by 10 points or more: they count as not
-    relevant, so the baseline may be better than its value. A strict gate checks its pass against the judgments by itself.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> hidden_drop(ir.gate(one, one))
-    []
+    Positive-only labels may come from the run. Or the baseline has many more unjudged documents, by
+    10 points or more: they count as not relevant, so the baseline may be better than its value.
     """
     for check in () if gated.policy.strict else gated.deciding:
         before, now = check.unjudged_baseline, check.unjudged_run
@@ -167,18 +135,8 @@ def hidden_drop(gated: Gated, shown: Callable[[str], str] = one_line, asked: Ask
 
 
 def reach_text(gated: Gated, check: Check, shown: Callable[[str], str] = one_line) -> str:
-    """Describe what a check rests on where documents are unjudged; empty if nothing is significant or all is judged.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1, "y": 0} for i in range(8)}
-    >>> good, bad = (
-    ...     ir.evaluate(qrels, {query: ranking for query in qrels}, "RR@2", keep_unjudged=True) for ranking in (["x", "y"], ["y", "x"])
-    ... )
-    >>> found = ir.gate(bad, good)
-    >>> found.outcome, reach_text(found, found.checks[0])
-    ('failed', '')
+    """Describe what a check rests on where documents are unjudged; empty if nothing is significant
+    or all is judged.
     """
     if is_identical(check) or check.p_corrected > gated.policy.alpha:
         return ""
@@ -190,15 +148,8 @@ def reach_text(gated: Gated, check: Check, shown: Callable[[str], str] = one_lin
 
 
 def reasons(gated: Gated) -> list[str]:
-    """Why the gate is not open, or only by its policy, as the result itself says it, but with the digits of its tables.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
-    >>> reasons(ir.gate(bad, good))
-    ['RR against run (2): a drop of 0.5000 is significant (one-sided p 0.0039, two-sided p 0.0078)']
+    """Why the gate is not open, or only by its policy, as the result itself says it, but with the
+    digits of its tables.
     """
     places = gate_places(gated)
     first = len(gated.mismatches)
@@ -208,15 +159,7 @@ def reasons(gated: Gated) -> list[str]:
 
 
 def next_step(gated: Gated, shown: Callable[[str], str] = one_line, asked: Asked = IN_PYTHON) -> list[str]:
-    """Explain exit code 3 and what to do; none if there are enough judgments.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> next_step(ir.gate(one, one))
-    []
-    """
+    """Explain exit code 3 and what to do; none if there are enough judgments."""
     return [_NEITHER, judgments_step(gated, shown, asked)] if gated.outcome == TOO_FEW else []
 
 
@@ -243,14 +186,8 @@ def judgments_step(gated: Gated, shown: Callable[[str], str] = one_line, asked: 
 
 
 def withheld(gated: Gated) -> Check | None:
-    """Return the first deciding check whose answer is not supported, by the judgments or by a judge; None without one.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> withheld(ir.gate(one, one)) is None
-    True
+    """Return the first deciding check whose answer is not supported, by the judgments or by a
+    judge; None without one.
     """
     doubtful = [check for check in gated.deciding if not check.carried or is_contradicted(check, gated.policy.alpha)]
     # Where another check is clear, the gate is closed whatever more labels say.
@@ -259,81 +196,35 @@ def withheld(gated: Gated) -> Check | None:
 
 
 def is_contradicted(check: Check, alpha: float) -> bool:
-    """Return whether a judge alone withholds the answer of a check.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> is_contradicted(ir.gate(one, one).checks[0], 0.05)
-    False
-    """
+    """Return whether a judge alone withholds the answer of a check."""
     return check.carried and check.is_contradicted(alpha)
 
 
 def names(several: Iterable[str], shown: Callable[[str], str] = one_line) -> str:
-    """The first few of some names, made fit by `shown`.
-
-    Examples
-    --------
-    >>> names(["main", "best"]), names(map(str, range(9)))
-    ('main, best', '0, 1, 2, 3, 4, 5, ...')
-    """
+    """The first few of some names, made fit by `shown`."""
     listed = list(several)
     return ", ".join([*map(shown, listed[:_NAMED]), *(["..."] if len(listed) > _NAMED else [])])
 
 
 def is_anchored(check: Check) -> bool:
-    """Return whether a check is against the anchor of a series.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> is_anchored(ir.gate(one, one).checks[0])
-    False
-    """
+    """Return whether a check is against the anchor of a series."""
     return check.baseline.endswith(ANCHOR)
 
 
 def subject_of(gated: Gated, check: Check, shown: Callable[[str], str] = one_line) -> str:
-    """Name what a check tests: the run, or against an anchor its mean with the last accepted runs.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> found = ir.gate(one, one)
-    >>> subject_of(found, found.checks[0])
-    'run'
+    """Name what a check tests: the run, or against an anchor its mean with the last accepted
+    runs.
     """
     return check.subject(shown(gated.run))
 
 
 def replaceable(gated: Gated) -> list[str]:
-    """Names of the baselines that the run may replace: an anchor stays.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> replaceable(ir.gate(one, one))
-    ['run (2)']
-    """
+    """Names of the baselines that the run may replace: an anchor stays."""
     return [name for name in gated.baselines if not name.endswith(ANCHOR)]
 
 
 def verdict(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
-    """The verdict in one line; `shown` makes names fit for the place where it stands.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
-    >>> verdict(ir.gate(bad, good))
-    'The gate is closed: run must not replace run (2) (1 of 1 check failed)'
-    """
+    """The verdict in one line; `shown` makes names fit for the place where it stands."""
     place = f"replace {names(replaceable(gated), shown)}" if gated.baselines else "become the first baseline"
     if gated.outcome == TOO_FEW:
         short = short_of_judgments(gated)
@@ -351,31 +242,13 @@ def verdict(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
 
 
 def counts_by_state(gated: Gated, checks: Iterable[Check], of_checks: str) -> list[str]:
-    """Count checks by what they found, in the words of the verdict column.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> found = ir.gate(one, one)
-    >>> counts_by_state(found, found.checks, "of 1 check")
-    ['1 of 1 check passed']
-    """
+    """Count checks by what they found, in the words of the verdict column."""
     found = Counter(mark(state_of_check(check, gated)).word for check in checks)
     return [f"{number} {of_checks}{' with' if word == TOO_FEW else ''} {word}" for word, number in found.items()]
 
 
 def visible(check: Check, places: int = USUAL) -> str:
-    """The smallest true drop that a check finds 80% of the time, in a few words.
-
-    Examples
-    --------
-    >>> from idealrank.analysis.gate.outcome import Check
-    >>> common = dict(baseline="main", measure="AP", direction=1, mean_baseline=0.4, mean_run=0.4, difference=0.0, bound=0.0, p=1.0)
-    >>> common |= dict(p_corrected=1.0, passed=True, reason="", n=9, excluded_queries=0, identical_queries=7, wins=1, ties=7, losses=1)
-    >>> [visible(Check(**common, worst=(), detectable=drop)) for drop in (0.0312, float("inf"), -0.01)]
-    ['0.0312', 'none: too few queries', 'any, and an improvement below 0.0100']
-    """
+    """The smallest true drop that a check finds 80% of the time, in a few words."""
     drop = check.detectable
     if not check.wins and not check.losses:
         return f"unknown: nothing changed on {counted(check.n, 'query', 'queries')}"
@@ -389,46 +262,22 @@ def visible(check: Check, places: int = USUAL) -> str:
 
 
 def few_flips(check: Check) -> str:
-    """Say that no p value of the sign flips is as small as the level of a check; empty if some are.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> few_flips(ir.gate(one, one).checks[0])
-    ''
+    """Say that no p value of the sign flips is as small as the level of a check; empty if some
+    are.
     """
     reason = check.detectable_reason or ""
     return reason if reason.endswith(FEW_FLIPS) else ""
 
 
 def unjudged(check: Check) -> str:
-    """The unjudged shares of the baseline and of the run; empty if they were not measured.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> one = ir.evaluate(qrels, {query: ["x", "y"] for query in qrels}, ir.with_companions("RR@2"))
-    >>> unjudged(ir.gate(one, one).checks[0])
-    '50.0% / 50.0%'
-    """
+    """The unjudged shares of the baseline and of the run; empty if they were not measured."""
     if check.unjudged_baseline is None or check.unjudged_run is None:
         return ""
     return f"{check.unjudged_baseline:.1%} / {check.unjudged_run:.1%}"
 
 
 def could_see(gated: Gated, shown: Callable[[str], str] = one_line, places: int | None = None) -> str:
-    """The smallest true drops that the gate detects, in a sentence.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
-    >>> could_see(ir.gate(good, good)).split(":")[0]
-    'True drop that would be found 80% of the time'
-    """
+    """The smallest true drops that the gate detects, in a sentence."""
     if not gated.checks:
         return "No measure was compared with a baseline."
     places = gate_places(gated) if places is None else places
@@ -444,73 +293,32 @@ def could_see(gated: Gated, shown: Callable[[str], str] = one_line, places: int 
 
 
 def failed(gated: Gated) -> tuple[list[Check], list[KeptContract]]:
-    """Checks and contracts that closed the gate; checks whose answer is withheld come last.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
-    >>> [check.measure for check in failed(ir.gate(bad, good))[0]]
-    ['RR']
-    """
+    """Checks and contracts that closed the gate; checks whose answer is withheld come last."""
     checks = [check for check in gated.deciding if check.outcome == "failed"]
     checks.sort(key=lambda check: state_of_check(check, gated) != "failed")
     return checks, [kept for kept in gated.contracts if not kept.passed]
 
 
 def short_of_judgments(gated: Gated) -> list[Check]:
-    """Checks that would close the gate, or under `strict` open it, with enough judgments.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> short_of_judgments(ir.gate(one, one))
-    []
-    """
+    """Checks that would close the gate, or under `strict` open it, with enough judgments."""
     return [check for check in gated.deciding if check.outcome == TOO_FEW]
 
 
 def demand(kept: KeptContract, shown: Callable[[str], str] = one_line) -> str:
-    """State the demand of a contract and the value found.
-
-    Examples
-    --------
-    >>> from idealrank.analysis.gate.outcome import Contract
-    >>> demand(KeptContract(contract=Contract(query="q1"), measure="RR", baseline="main", demanded=1.0, found=0.5, passed=False))
-    '0.5000, demanded 1.0000, its value in main'
-    """
+    """State the demand of a contract and the value found."""
     found = "no value" if math.isnan(kept.found) else number(kept.found)
     return f"{found}, demanded {number(kept.demanded)}" + (f", its value in {shown(kept.baseline)}" if kept.baseline else "")
 
 
 def method(gated: Gated) -> str:
-    """Describe the method in phrases.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
-    >>> method(ir.gate(bad, good))
-    'no drop is significant (one-sided, alpha 0.05); RR tested alone; exact, over all signs'
-    """
+    """Describe the method in phrases."""
     phrases = [rule_text(gated), *families(gated)]
     phrases.append("exact, over all signs" if gated.n_resamples is None else f"{gated.n_resamples:,} draws, seed {gated.seed}")
     return "; ".join(phrases)
 
 
 def rule_text(gated: Gated) -> str:
-    """The policy as a sentence, the place of this look in its series, and the queries held out.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> rule_text(ir.gate(one, one))
-    'no drop is significant (one-sided, alpha 0.05)'
-    """
+    """The policy as a sentence, the place of this look in its series, and the queries held out."""
     phrases = [gated.policy.asked]
     if gated.series is not None and not gated.policy.strict:
         begins = "" if gated.checks else ", from the next run on"
@@ -521,14 +329,8 @@ def rule_text(gated: Gated) -> str:
 
 
 def unseen(gated: Gated) -> list[str]:
-    """Say how large a lasting drop must be to be seen in a series, and how many queries would see half of it.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> unseen(ir.gate(one, one))
-    []
+    """Say how large a lasting drop must be to be seen in a series, and how many queries would see
+    half of it.
     """
     checks = [check for check in gated.deciding if math.isfinite(check.detectable) and check.detectable > 0]
     if gated.series is None or gated.policy.strict or not checks:
@@ -540,16 +342,7 @@ def unseen(gated: Gated) -> list[str]:
 
 
 def families(gated: Gated) -> list[str]:
-    """Describe which checks were tested alone, and which were corrected together.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> good, bad = (ir.evaluate(qrels, {query: ["x"] for query in qrels}, ["RR", "AP", "P@1"]) for _ in range(2))
-    >>> families(ir.gate(bad, good))
-    ['RR tested alone', '2 checks of companions corrected together (max-T)', 'companions cannot fail the gate']
-    """
+    """Describe which checks were tested alone, and which were corrected together."""
     primary, companions = ([check for check in gated.checks if check.family == family] for family in (PRIMARY, COMPANIONS))
     phrases = [f"{one_line(primary[0].measure)} {_over(primary)}"] if primary else []
     if gated.policy.strict:

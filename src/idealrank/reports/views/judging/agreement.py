@@ -17,22 +17,7 @@ _SPLIT = 10  # queries listed
 
 
 def agreement_parts(found: AgreementReport, *, per_query: bool = False) -> list[Part]:
-    """Sentences and tables.
-
-    Parameters
-    ----------
-    found : AgreementReport
-        What is to be shown.
-    per_query : bool
-        All queries, where otherwise those with the least agreement stand.
-
-    Examples
-    --------
-    >>> from idealrank.judging import LabelTable, agreement_report
-    >>> table = LabelTable.of({"ann": {"q": {"a": 1, "b": 0}, "r": {"c": 1}}, "ben": {"q": {"a": 1, "b": 1}, "r": {"c": 1}}})
-    >>> agreement_parts(agreement_report(table))[0][0]
-    '2 raters, 3 pairs of query and document, 3 of them graded by two or more'
-    """
+    """Sentences and tables."""
     parts: list[Part] = [
         [f"{len(found.raters)} raters, {found.n_pairs:,} pairs of query and document, {found.n_shared:,} of them graded by two or more"],
         outside_lines(found.outside),
@@ -45,27 +30,14 @@ def agreement_parts(found: AgreementReport, *, per_query: bool = False) -> list[
 
 
 def outside_lines(outside: "dict[str, int]") -> list[str]:
-    """State how many grades were outside the scale.
-
-    Examples
-    --------
-    >>> outside_lines({"model": 2})
-    ['outside the scale, and clipped or dropped as asked: 2 of model']
-    """
+    """State how many grades were outside the scale."""
     if not outside:
         return []
     return [f"outside the scale, and clipped or dropped as asked: {', '.join(f'{n:,} of {rater}' for rater, n in outside.items())}"]
 
 
 def coefficients_table(coefficients: "dict[str, Agreement]") -> Table:
-    """A row a coefficient, with its interval.
-
-    Examples
-    --------
-    >>> from idealrank.judging import agreement
-    >>> coefficients_table({"percent": agreement([[0, 0], [1, 0], [1, 1]], "percent", interval=True)}).rows[0][1].text
-    '0.667'
-    """
+    """A row a coefficient, with its interval."""
     confidence = next(iter(coefficients.values())).confidence
     columns: list[Column[str]] = [
         Column(title="agreement", cell=str),
@@ -122,27 +94,12 @@ def _notes(found: AgreementReport) -> list[str]:
 
 
 def agreement_markdown(found: AgreementReport, *, per_query: bool = False) -> str:
-    """The report as Markdown.
-
-    Examples
-    --------
-    >>> from idealrank.judging import LabelTable, agreement_report
-    >>> table = LabelTable.of({"ann": {"q": {"a": 1}, "r": {"c": 1}}, "ben": {"q": {"a": 1}, "r": {"c": 0}}})
-    >>> "| percent" in agreement_markdown(agreement_report(table))
-    True
-    """
+    """The report as Markdown."""
     return parts_markdown(agreement_parts(found, per_query=per_query))
 
 
 def agreement_record(one: Agreement) -> dict[str, object]:
-    """A coefficient for JSON; null where there is no number.
-
-    Examples
-    --------
-    >>> from idealrank.judging import agreement
-    >>> sorted(agreement_record(agreement([[0, 0], [1, 0]], "percent", interval=True)))
-    ['clusters', 'interval', 'pairs', 'standard_error', 'value']
-    """
+    """A coefficient for JSON; null where there is no number."""
     return {
         "value": one.value, "interval": list(one.interval), "standard_error": one.standard_error, "pairs": one.n_units,
         "clusters": one.n_clusters,
@@ -150,15 +107,7 @@ def agreement_record(one: Agreement) -> dict[str, object]:
 
 
 def agreement_json(found: AgreementReport, *, per_query: bool = True) -> str:  # noqa: ARG001  (JSON always has every query)
-    """JSON text with every query.
-
-    Examples
-    --------
-    >>> from idealrank.judging import LabelTable, agreement_report
-    >>> table = LabelTable.of({"ann": {"q": {"a": 1}, "r": {"c": 1}}, "ben": {"q": {"a": 1}, "r": {"c": 0}}})
-    >>> json.loads(agreement_json(agreement_report(table)))["agreement"]["percent"]["value"]
-    0.5
-    """
+    """JSON text with every query."""
     record = {
         "version": __version__,
         "schema": SCHEMA,
@@ -180,15 +129,7 @@ def agreement_json(found: AgreementReport, *, per_query: bool = True) -> str:  #
 
 
 def agreement_rows(found: AgreementReport, *, per_query: bool = False) -> Iterator[Row]:
-    """Titles and rows: a row a coefficient, or with `per_query` a row a query.
-
-    Examples
-    --------
-    >>> from idealrank.judging import LabelTable, agreement_report
-    >>> table = LabelTable.of({"ann": {"q": {"a": 1}, "r": {"c": 1}}, "ben": {"q": {"a": 1}, "r": {"c": 0}}})
-    >>> list(agreement_rows(agreement_report(table), per_query=True))[1]
-    ['q', '1', '1.0']
-    """
+    """Titles and rows: a row a coefficient, or with `per_query` a row a query."""
     if per_query:
         yield ["query", "pairs", "percent"]
         yield from ([one.cluster, str(one.n_units), number_text(one.value)] for one in found.by_query)
@@ -200,11 +141,5 @@ def agreement_rows(found: AgreementReport, *, per_query: bool = False) -> Iterat
 
 
 def number_text(value: float | None) -> str:
-    """A number for CSV with every digit; empty where there is none.
-
-    Examples
-    --------
-    >>> number_text(0.5), number_text(float("nan"))
-    ('0.5', '')
-    """
+    """A number for CSV with every digit; empty where there is none."""
     return "" if value is None or finite(value) is None else repr(float(value))

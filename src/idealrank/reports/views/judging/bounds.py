@@ -21,35 +21,7 @@ _RANKS = 8  # ranks listed
 
 
 def bounds_parts(found: BoundsReport, *, per_query: bool = False, digits: int | None = None) -> list[Part]:
-    """Sentences and tables.
-
-    Parameters
-    ----------
-    found : BoundsReport
-        What is to be shown.
-    per_query : bool
-        All queries, where otherwise those with the widest bounds stand.
-    digits : int, optional
-        Decimals; default 4.
-
-    Examples
-    --------
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> from idealrank.judging import bounds_report
-    >>> from idealrank.measures.parse import parse_measures
-    >>> from idealrank.reports.table.text import parts_text
-    >>> found = bounds_report(Qrels({"q": {"a": 1}}), [Run({"q": ["x", "a"]}, name="new")], parse_measures("RR"))
-    >>> print(parts_text(bounds_parts(found, digits=2)[:3]), end="")
-    The unjudged documents of new may have any grade from 0 to 1.
-    <BLANKLINE>
-    run  measure   low  value  high  unjudged
-    new  RR       0.50   0.50  1.00     50.0%
-    <BLANKLINE>
-    Queries with the widest bounds of RR:
-    query   low  value  high  judged  unjudged at ranks
-    q      0.50   0.50  1.00   50.0%  1
-    """
+    """Sentences and tables."""
     places = 4 if digits is None else digits
     parts: list[Part] = [filled(_opening(found)), _means(found, places)]
     if found.differences:
@@ -198,34 +170,12 @@ def _notes(found: BoundsReport) -> list[str]:
 
 
 def bounds_markdown(found: BoundsReport, *, per_query: bool = False, digits: int | None = None) -> str:
-    """The report as Markdown.
-
-    Examples
-    --------
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> from idealrank.judging import bounds_report
-    >>> from idealrank.measures.parse import parse_measures
-    >>> found = bounds_report(Qrels({"q": {"a": 1}}), [Run({"q": ["x", "a"]}, name="new")], parse_measures("RR"))
-    >>> "| new" in bounds_markdown(found)
-    True
-    """
+    """The report as Markdown."""
     return parts_markdown(bounds_parts(found, per_query=per_query, digits=digits))
 
 
 def bounds_json(found: BoundsReport, *, per_query: bool = True, digits: int | None = None) -> str:  # noqa: ARG001  (all of it)
-    """JSON text with every query and every digit.
-
-    Examples
-    --------
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> from idealrank.judging import bounds_report
-    >>> from idealrank.measures.parse import parse_measures
-    >>> found = bounds_report(Qrels({"q": {"a": 1}}), [Run({"q": ["x", "a"]}, name="new")], parse_measures("RR"))
-    >>> json.loads(bounds_json(found))["runs"][0]["queries"]["q"]["unjudged_ranks"]
-    [1]
-    """
+    """JSON text with every query and every digit."""
     record = {
         "version": __version__,
         "schema": SCHEMA,
@@ -240,17 +190,8 @@ def bounds_json(found: BoundsReport, *, per_query: bool = True, digits: int | No
 
 
 def bounds_rows(found: BoundsReport, *, per_query: bool = True, digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (all of it)
-    """Titles, and a row for each query of each run and difference; `minus` names the other run of a difference.
-
-    Examples
-    --------
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> from idealrank.judging import bounds_report
-    >>> from idealrank.measures.parse import parse_measures
-    >>> found = bounds_report(Qrels({"q": {"a": 1}}), [Run({"q": ["x", "a"]}, name="new")], parse_measures("RR"))
-    >>> list(bounds_rows(found))[1][:4]
-    ['new', '', 'RR', 'q']
+    """Titles, and a row for each query of each run and difference; `minus` names the other run of a
+    difference.
     """
     yield ["run", "minus", "measure", "query", "low", "value", "high", "exact", "unjudged"]
     for one in found.runs:

@@ -20,22 +20,7 @@ _ALPHA = "krippendorff_alpha_ordinal"
 
 
 def check_parts(checks: Sequence[JudgeCheck], *, details: bool = False) -> list[Part]:
-    """A table of all judges; of one judge, or where details are asked for, tables of each.
-
-    Parameters
-    ----------
-    checks : sequence of JudgeCheck
-        One a judge.
-    details : bool
-        Tables of each of several judges.
-
-    Examples
-    --------
-    >>> from idealrank.judging import check_judge
-    >>> human = {"p": {"a": 1, "b": 0}, "q": {"a": 1, "b": 0}}
-    >>> check_parts([check_judge(human, human, name="model")])[0][0]
-    'human: 4 pairs of 2 queries that the judge graded too, mean grade 0.500'
-    """
+    """A table of all judges; of one judge, or where details are asked for, tables of each."""
     one = checks[0]
     parts: list[Part] = [_opening(checks), judges_table(checks)]
     if one.systems is not None:
@@ -68,15 +53,7 @@ def _opening(checks: Sequence[JudgeCheck]) -> list[str]:
 
 
 def judges_table(checks: Sequence[JudgeCheck]) -> Table:
-    """A row a judge: agreement, bias, and what a label is worth.
-
-    Examples
-    --------
-    >>> from idealrank.judging import check_judge
-    >>> human = {"p": {"a": 1, "b": 0}, "q": {"a": 1, "b": 0}}
-    >>> [cell.text for cell in judges_table([check_judge(human, human, name="model")]).rows[0]][:4]
-    ['model', '4', '1.000', '1.000']
-    """
+    """A row a judge: agreement, bias, and what a label is worth."""
     columns: list[Column[JudgeCheck]] = [
         Column(title="judge", cell=lambda one: one.name),
         Column(title="pairs", kind="number", cell=lambda one: count_cell(one.n)),
@@ -240,15 +217,7 @@ def _notes(one: JudgeCheck) -> list[str]:
 
 
 def check_markdown(checks: Sequence[JudgeCheck], *, details: bool = False) -> str:
-    """The report as Markdown.
-
-    Examples
-    --------
-    >>> from idealrank.judging import check_judge
-    >>> human = {"p": {"a": 1, "b": 0}, "q": {"a": 1, "b": 0}}
-    >>> "| judge |" in check_markdown([check_judge(human, human, name="model")])
-    True
-    """
+    """The report as Markdown."""
     return parts_markdown(check_parts(checks, details=details))
 
 
@@ -270,15 +239,7 @@ def check_json(checks: Sequence[JudgeCheck], *, details: bool = True) -> str:  #
 
 
 def check_record(one: JudgeCheck) -> dict[str, Any]:
-    """One judge as a record.
-
-    Examples
-    --------
-    >>> from idealrank.judging import check_judge
-    >>> human = {"p": {"a": 1, "b": 0}, "q": {"a": 1, "b": 0}}
-    >>> check_record(check_judge(human, human, name="model"))["krippendorff_alpha_ordinal"]
-    1.0
-    """
+    """One judge as a record."""
     return {
         "name": one.name,
         "n": one.n,

@@ -20,82 +20,43 @@ from idealrank.version import __version__
 
 @dataclass(frozen=True, kw_only=True)
 class CorrectedValue:
-    """One corrected value: a run, or a difference of two, by one judge.
+    """One corrected value: a run, or a difference of two, by one judge."""
 
-    Attributes
-    ----------
-    judge, run, against : str
-        Names; `against` is empty for a single run.
-    measure : str
-        Text of the measure.
-    by : {"queries", "documents"}
-        What people labelled.
-    human, judge_alone, corrected : float
-        Values of the human labels alone, the judge's alone, and corrected.
-    human_error, error : float
-        Standard errors of the first and the last.
-    interval : tuple of float
-        Of the corrected value; NaN where the human labels show no variation.
-    human_interval : tuple of float
-        Of the human labels alone; NaN by documents.
-    weight : float
-        Weight of the judge.
-    n_labelled, n_other : int
-        Queries (or documents) with and without a human label.
-    effective : float
-        Human labels that the corrected value is worth.
-    df, confidence : float
-        Degrees of freedom and confidence level.
-    n_partly : int
-        Documents of human-labelled queries that only the judge graded.
-    n_disagreements : int or None
-        Human-labelled queries (clusters) on which the judge's value differs; None by documents.
-    refused : bool
-        True if there are too few disagreements to give the judge a weight.
-    largest_error : float
-        Error of the judge on one query that the interval allows for; NaN by documents.
-    n_uncommon : int or None
-        Human-labelled queries whose value differs from the most common one; None by documents.
-    is_rare : bool
-        True if nearly all human values are equal.
-    target : {"mean", "ratio of sums"}
-        What is estimated; by queries the mean.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> human = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"b": 1}}
-    >>> judge = human | {"q4": {"a": 1}, "q5": {"a": 1}}
-    >>> one = CorrectedValue.of_run("model", ir.judging.correct_run(human, judge, {query: ["a", "b"] for query in judge}, "RR"))
-    >>> one.n_labelled, one.verdict
-    (3, '')
-    """
-
+    # judge, run, against: Names; `against` is empty for a single run
     judge: str
     run: str
     against: str
-    measure: str
-    by: str
+    measure: str  # Text of the measure
+    by: str  # What people labelled
+    # human, judge_alone, corrected: Values of the human labels alone, the judge's alone, and
+    # corrected
     human: float
     judge_alone: float
     corrected: float
+    # human_error, error: Standard errors of the first and the last
     human_error: float
     error: float
+    # Of the corrected value; NaN where the human labels show no variation
     interval: tuple[float, float]
-    human_interval: tuple[float, float]
-    weight: float
+    human_interval: tuple[float, float]  # Of the human labels alone; NaN by documents
+    weight: float  # Weight of the judge
+    # n_labelled, n_other: Queries (or documents) with and without a human label
     n_labelled: int
     n_other: int
-    effective: float
+    effective: float  # Human labels that the corrected value is worth
+    # df, confidence: Degrees of freedom and confidence level
     df: float
     confidence: float
-    n_partly: int = 0
+    n_partly: int = 0  # Documents of human-labelled queries that only the judge graded
+    # Human-labelled queries (clusters) on which the judge's value differs; None by documents
     n_disagreements: int | None = None
-    refused: bool = False
+    refused: bool = False  # True if there are too few disagreements to give the judge a weight
+    # Error of the judge on one query that the interval allows for; NaN by documents
     largest_error: float = math.nan
+    # Human-labelled queries whose value differs from the most common one; None by documents
     n_uncommon: int | None = None
-    is_rare: bool = False
-    target: str = "mean"
+    is_rare: bool = False  # True if nearly all human values are equal
+    target: str = "mean"  # What is estimated; by queries the mean
 
     @classmethod
     def of_run(cls, judge: str, one: CorrectedRun) -> "CorrectedValue":
@@ -178,24 +139,7 @@ def _ends(interval: tuple[float, float], error: float) -> tuple[float, float]:
 
 
 def corrected_parts(values: Sequence[CorrectedValue], digits: int | None = None) -> list[Part]:
-    """A row for each run and judge, and what the correction rests on.
-
-    Parameters
-    ----------
-    values : sequence of CorrectedValue
-        Rows, at least one.
-    digits : int or None
-        Decimals; None for those that the intervals allow.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> human = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"b": 1}}
-    >>> judge = human | {"q4": {"a": 1}, "q5": {"a": 1}}
-    >>> one = CorrectedValue.of_run("model", ir.judging.correct_run(human, judge, {query: ["a", "b"] for query in judge}, "RR"))
-    >>> corrected_parts([one])[0]
-    ['RR: 3 queries with human labels, 2 with labels of the judge alone']
-    """
+    """A row for each run and judge, and what the correction rests on."""
     one = values[0]
     places = decimals([value.interval for value in values], asked=digits)
     opening = f"{one.measure}: {one.n_labelled:,} {one.by} with human labels, {one.n_other:,} with labels of the judge alone"
@@ -274,16 +218,7 @@ def _notes(one: CorrectedValue) -> list[str]:
 
 
 def corrected_markdown(values: Sequence[CorrectedValue], digits: int | None = None) -> str:
-    """The report as Markdown.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> human = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"b": 1}}
-    >>> one = CorrectedValue.of_run("model", ir.judging.correct_run(human, human, {query: ["a", "b"] for query in human}, "RR"))
-    >>> "| run |" in corrected_markdown([one])
-    True
-    """
+    """The report as Markdown."""
     return parts_markdown(corrected_parts(values, digits))
 
 
@@ -298,16 +233,7 @@ _FIELDS = {
 
 
 def corrected_json(values: Sequence[CorrectedValue], digits: int | None = None) -> str:  # noqa: ARG001  (JSON has every digit)
-    """JSON text; null where there is no number.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> human = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"b": 1}}
-    >>> one = CorrectedValue.of_run("model", ir.judging.correct_run(human, human, {query: ["a", "b"] for query in human}, "RR"))
-    >>> json.loads(corrected_json([one]))["corrected"][0]["labelled"]
-    3
-    """
+    """JSON text; null where there is no number."""
     rows = [
         {name: getattr(value, field) for name, field in _FIELDS.items()}
         | {"interval": list(value.interval), "human_interval": list(value.human_interval)}
@@ -317,16 +243,7 @@ def corrected_json(values: Sequence[CorrectedValue], digits: int | None = None) 
 
 
 def corrected_rows(values: Sequence[CorrectedValue], digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (every digit)
-    """Titles, and a row a run and judge.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> human = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"b": 1}}
-    >>> one = CorrectedValue.of_run("model", ir.judging.correct_run(human, human, {query: ["a", "b"] for query in human}, "RR"))
-    >>> list(corrected_rows([one]))[1][:2]
-    ['model', 'run']
-    """
+    """Titles, and a row a run and judge."""
     yield [*_FIELDS, "low", "high", "human_low", "human_high"]
     for value in values:
         cells = [_csv_text(getattr(value, field)) for field in _FIELDS.values()]

@@ -11,23 +11,7 @@ _LISTED = 5  # messages of failure that the text lists
 
 
 def judge_run_parts(report: Mapping[str, Any]) -> list[Part]:
-    """Show counts, failures by message, cost and agreement.
-
-    Parameters
-    ----------
-    report : mapping
-        As `JudgeRun.to_dict` returns it.
-
-    Examples
-    --------
-    >>> report = {"judge": "tiny", "pairs": 3, "graded": 2, "requests": 3, "asked": 3, "abstained": 0, "unreadable": 1, "failed": 0}
-    >>> report |= {"failures": {"found 'hm'": 1}, "grades": {"0": 1, "2": 1}, "input_tokens": 0, "output_tokens": 0, "cost": None}
-    >>> report |= {"same_in_all_repeats": None, "people": None, "qrels": "", "table": ""}
-    >>> for line in judge_run_parts(report)[0]:
-    ...     print(line)
-    judge  pairs  graded  abstained  unreadable  failed  asked now  from cache
-    tiny       3       2          0           1       0          3           0
-    """
+    """Show counts, failures by message, cost and agreement."""
     counts = ("pairs", "graded", "abstained", "unreadable", "failed", "asked")
     title = ["judge", "pairs", "graded", "abstained", "unreadable", "failed", "asked now", "from cache"]
     parts: list[Part] = [
@@ -60,24 +44,12 @@ def _people(found: Mapping[str, Any]) -> str:
 
 
 def judge_run_json(report: Mapping[str, Any]) -> str:
-    r"""Write the report as JSON.
-
-    Examples
-    --------
-    >>> judge_run_json({"judge": "tiny"})
-    '{\n "judge": "tiny"\n}\n'
-    """
+    r"""Write the report as JSON."""
     return json.dumps(report, indent=1, ensure_ascii=False) + "\n"
 
 
 def judge_run_rows(report: Mapping[str, Any]) -> Iterator[Sequence[str]]:
-    """Write one row of counts, cost and agreement.
-
-    Examples
-    --------
-    >>> next(judge_run_rows({}))[:3]
-    ['judge', 'kind', 'pairs']
-    """
+    """Write one row of counts, cost and agreement."""
     names = (
         "judge", "kind", "pairs", "graded", "requests", "asked", "abstained", "unreadable", "failed", "input_tokens", "output_tokens",
         "cost", "same_in_all_repeats",

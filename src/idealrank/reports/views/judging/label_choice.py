@@ -34,18 +34,6 @@ def labels_parts(
 
     `steps` are lines that say what to do next. With a `sheet`, the file that has the documents is
     named and they are not listed.
-
-    Examples
-    --------
-    >>> from idealrank.judging import next_labels
-    >>> from idealrank.reports.table.text import parts_text
-    >>> found = next_labels({"q": {"x": 0}}, {"q": ["x"]}, {"q": ["y", "x"]}, "P@1", budget=1)
-    >>> print(parts_text(labels_parts(found)[:2]), end="")
-    Open: whatever grades from 0 to 1 the 1 unjudged document gets, the mean difference B - A of P@1 is
-    between +0.0000 and +1.0000.
-    <BLANKLINE>
-    priority  query  document  rank in A  rank in B  reason
-    1         q      y                 -          1  moves a bound by 0.3861
     """
     places = _PLACES if digits is None else digits
     if isinstance(found, LabelReplay):
@@ -183,41 +171,19 @@ def _replay_notes(found: LabelReplay) -> list[str]:
 
 
 def labels_markdown(found: _Found, *, digits: int | None = None) -> str:
-    """The report as Markdown.
-
-    Examples
-    --------
-    >>> from idealrank.judging import next_labels
-    >>> found = next_labels({"q": {"x": 0}}, {"q": ["x"]}, {"q": ["y", "x"]}, "P@1", budget=1)
-    >>> "| q     | y" in labels_markdown(found)
-    True
-    """
+    """The report as Markdown."""
     return parts_markdown(labels_parts(found, digits=digits))
 
 
 def labels_json(found: _Found, *, digits: int | None = None) -> str:  # noqa: ARG001  (all of it)
-    """JSON text with every document, or every strategy of a replay.
-
-    Examples
-    --------
-    >>> from idealrank.judging import next_labels
-    >>> found = next_labels({"q": {"x": 0}}, {"q": ["x"]}, {"q": ["y", "x"]}, "P@1", budget=1)
-    >>> json.loads(labels_json(found))["labels"][0]["document"]
-    'y'
-    """
+    """JSON text with every document, or every strategy of a replay."""
     convention = {"name": found.convention.name, "fingerprint": found.convention.fingerprint}
     return json.dumps({"version": __version__, "schema": SCHEMA, "convention": convention} | found.as_dict(), indent=2) + "\n"
 
 
 def labels_rows(found: _Found, *, digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (all of it)
-    """Titles, and a row for each document to label with an empty grade, or for each label of a replay with the bounds after it.
-
-    Examples
-    --------
-    >>> from idealrank.judging import next_labels
-    >>> found = next_labels({"q": {"x": 0}}, {"q": ["x"]}, {"q": ["y", "x"]}, "P@1", budget=1)
-    >>> list(labels_rows(found))[1][:5]
-    ['1', 'q', 'y', '', '1']
+    """Titles, and a row for each document to label with an empty grade, or for each label of a
+    replay with the bounds after it.
     """
     if isinstance(found, LabelReplay):
         yield ["strategy", "stop", "order", "labels", "right"]

@@ -36,23 +36,7 @@ class _Step(NamedTuple):
 
 
 def no_answer_parts(found: NoAnswer, *, digits: int | None = None) -> list[Part]:
-    """Sentences and tables.
-
-    Examples
-    --------
-    >>> from idealrank.judging import no_answer
-    >>> qrels = {f"q{i}": {"a": 1} for i in range(4)}
-    >>> found = no_answer(qrels, {**{q: {"a": 0.9} for q in qrels}, "n0": {"c": 0.4}, "n1": {"c": 0.3}}, ["n0", "n1"])
-    >>> from idealrank.reports.table.text import parts_text
-    >>> print(parts_text(no_answer_parts(found)[:2]), end="")
-    4 queries with an answer and 2 declared to have none. Threshold of the score: 0.9, the highest
-    difference of recall and false-return rate.
-    <BLANKLINE>
-    At thresholds chosen on other queries:
-    rate           value   95 % interval
-    recall@10      1.000  [1.000, 1.000]
-    false returns  0.000  [0.000, 0.658]
-    """
+    """Sentences and tables."""
     places = 3 if digits is None else digits
     kept = f"the highest recall with at most {found.limit:g} false returns" if found.limit is not None else (
         "the highest difference of recall and false-return rate"
@@ -110,44 +94,17 @@ def _notes(found: NoAnswer) -> list[str]:
 
 
 def no_answer_markdown(found: NoAnswer, *, digits: int | None = None) -> str:
-    """The report as Markdown.
-
-    Examples
-    --------
-    >>> from idealrank.judging import no_answer
-    >>> qrels = {f"q{i}": {"a": 1} for i in range(4)}
-    >>> found = no_answer(qrels, {**{q: {"a": 0.9} for q in qrels}, "n0": {"c": 0.4}, "n1": {"c": 0.3}}, ["n0", "n1"])
-    >>> "| recall@10" in no_answer_markdown(found)
-    True
-    """
+    """The report as Markdown."""
     return parts_markdown(no_answer_parts(found, digits=digits))
 
 
 def no_answer_json(found: NoAnswer, *, digits: int | None = None) -> str:  # noqa: ARG001  (all of it)
-    """JSON text with the whole sweep and every digit.
-
-    Examples
-    --------
-    >>> from idealrank.judging import no_answer
-    >>> qrels = {f"q{i}": {"a": 1} for i in range(4)}
-    >>> found = no_answer(qrels, {**{q: {"a": 0.9} for q in qrels}, "n0": {"c": 0.4}, "n1": {"c": 0.3}}, ["n0", "n1"])
-    >>> json.loads(no_answer_json(found))["threshold"]
-    0.9
-    """
+    """JSON text with the whole sweep and every digit."""
     return json.dumps({"version": __version__, "schema": SCHEMA, **found.as_dict()}, indent=2) + "\n"
 
 
 def no_answer_rows(found: NoAnswer, *, digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (all of it)
-    """Titles, and a row for each threshold of the sweep; an empty threshold returns nothing.
-
-    Examples
-    --------
-    >>> from idealrank.judging import no_answer
-    >>> qrels = {f"q{i}": {"a": 1} for i in range(4)}
-    >>> found = no_answer(qrels, {**{q: {"a": 0.9} for q in qrels}, "n0": {"c": 0.4}, "n1": {"c": 0.3}}, ["n0", "n1"])
-    >>> list(no_answer_rows(found))[1:3]
-    [['run', '', '0.0', '0.0'], ['run', '0.9', '1.0', '0.0']]
-    """
+    """Titles, and a row for each threshold of the sweep; an empty threshold returns nothing."""
     yield ["run", "threshold", "recall", "false_return_rate"]
     for row in zip(found.thresholds.tolist(), found.recall.tolist(), found.false_return_rate.tolist(), strict=True):
         yield [found.name, *map(number_text, row)]

@@ -24,27 +24,7 @@ Means = Sequence[Mapping[str, "RunMean"]]
 def nugget_parts(
     evaluations: Sequence[Evaluation], *, means: Means, comparison: "Comparison | None" = None, per_query: bool = False
 ) -> list[Part]:
-    """Tables: scores with intervals, and the differences of systems.
-
-    Parameters
-    ----------
-    evaluations : sequence of Evaluation
-        One for each system.
-    means : sequence of mapping of str to RunMean
-        Of each system, its `analysis.comparison.intervals`.
-    comparison : Comparison, optional
-        Of two or more systems.
-    per_query : bool
-        Scores of every query, too.
-
-    Examples
-    --------
-    >>> from idealrank.analysis.comparison import intervals
-    >>> from idealrank.judging.nuggets import AssignedAnswers, Nugget, nugget_scores
-    >>> one = AssignedAnswers("a", {"q": [Nugget("x", "vital", "support")]}).evaluated(nugget_scores(["V"]))
-    >>> nugget_parts([one], means=[intervals(one)])[-1]
-    ['1 answer, 1 nugget']
-    """
+    """Tables: scores with intervals, and the differences of systems."""
     parts: list[Part] = [query_table(one) for one in evaluations] if per_query else []
     parts += [means_table(evaluations, means), interval_table(evaluations, means)]
     if comparison is not None:
@@ -64,30 +44,12 @@ def _counted(one: Evaluation, *, several: bool) -> str:
 def nugget_markdown(
     evaluations: Sequence[Evaluation], *, means: Means, comparison: "Comparison | None" = None, per_query: bool = False
 ) -> str:
-    """Return the tables as Markdown.
-
-    Examples
-    --------
-    >>> from idealrank.analysis.comparison import intervals
-    >>> from idealrank.judging.nuggets import AssignedAnswers, Nugget, nugget_scores
-    >>> one = AssignedAnswers("a", {"q": [Nugget("x", "vital", "support")]}).evaluated(nugget_scores(["V"]))
-    >>> "| a" in nugget_markdown([one], means=[intervals(one)])
-    True
-    """
+    """Return the tables as Markdown."""
     return parts_markdown(nugget_parts(evaluations, means=means, comparison=comparison, per_query=per_query))
 
 
 def nugget_json(evaluations: Sequence[Evaluation], *, means: Means, comparison: "Comparison | None" = None, per_query: bool = False) -> str:
-    """JSON: systems with their scores, and the comparison as `idealrank compare` has it.
-
-    Examples
-    --------
-    >>> from idealrank.analysis.comparison import intervals
-    >>> from idealrank.judging.nuggets import AssignedAnswers, Nugget, nugget_scores
-    >>> one = AssignedAnswers("a", {"q": [Nugget("x", "vital", "support")]}).evaluated(nugget_scores(["V"]))
-    >>> json.loads(nugget_json([one], means=[intervals(one)]))["systems"][0]["scores"]["V"]["mean"]
-    1.0
-    """
+    """JSON: systems with their scores, and the comparison as `idealrank compare` has it."""
     systems = [_system(one, mean, per_query=per_query) for one, mean in zip(evaluations, means, strict=True)]
     record: dict[str, Any] = {"version": __version__, "schema": SCHEMA, "systems": systems}
     if comparison is not None:
@@ -103,16 +65,7 @@ def _system(one: Evaluation, means: Mapping[str, "RunMean"], *, per_query: bool)
 
 
 def nugget_rows(evaluations: Sequence[Evaluation], *, means: Means, per_query: bool = False) -> Iterator[Row]:
-    """Titles, and a row for each mean, or for each score of each query.
-
-    Examples
-    --------
-    >>> from idealrank.analysis.comparison import intervals
-    >>> from idealrank.judging.nuggets import AssignedAnswers, Nugget, nugget_scores
-    >>> one = AssignedAnswers("a", {"q": [Nugget("x", "vital", "support")]}).evaluated(nugget_scores(["V"]))
-    >>> list(nugget_rows([one], means=[intervals(one)], per_query=True))[1]
-    ['a', 'q', 'V', '1.0']
-    """
+    """Titles, and a row for each mean, or for each score of each query."""
     if per_query:
         yield ["system", "query", "score", "value"]
         for one in evaluations:

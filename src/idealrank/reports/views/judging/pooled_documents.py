@@ -16,15 +16,7 @@ _NAMES = ("query", "document", "best_rank", "runs", "score", "stratum", "probabi
 
 
 def pool_parts(found: Pool) -> list[Part]:
-    """A sentence, the strata, and the first documents.
-
-    Examples
-    --------
-    >>> from idealrank.judging import pool
-    >>> from idealrank.reports.table.text import parts_text
-    >>> print(parts_text(pool_parts(pool([{"q": ["a"]}], 1))[:1]), end="")
-    1 of 1 pooled document to judge, of 1 query in the first 1 ranks of each run.
-    """
+    """A sentence, the strata, and the first documents."""
     n, of = found.n_sampled, len(found)
     opening = (
         f"{n:,} of {of:,} pooled document{'s' if of != 1 else ''} to judge, of {len(found.query_ids):,} "
@@ -75,26 +67,12 @@ def _notes(found: Pool) -> list[str]:
 
 
 def pool_markdown(found: Pool) -> str:
-    """The report as Markdown.
-
-    Examples
-    --------
-    >>> from idealrank.judging import pool
-    >>> "| q     | a" in pool_markdown(pool([{"q": ["a"]}], 1))
-    True
-    """
+    """The report as Markdown."""
     return parts_markdown(pool_parts(found))
 
 
 def pool_json(found: Pool) -> str:
-    """JSON text with every pooled document.
-
-    Examples
-    --------
-    >>> from idealrank.judging import pool
-    >>> json.loads(pool_json(pool([{"q": ["a"]}], 1)))["documents"][0]["sampled"]
-    True
-    """
+    """JSON text with every pooled document."""
     record = {
         "version": __version__, "schema": SCHEMA, "order": found.order, "depth": found.depth, "n_queries": len(found.query_ids),
         "n_pooled": len(found), "n_sampled": found.n_sampled, "documents": found.rows(),
@@ -103,14 +81,7 @@ def pool_json(found: Pool) -> str:
 
 
 def pool_rows(found: Pool) -> Iterator[Row]:
-    """Titles, and a row for each pooled document.
-
-    Examples
-    --------
-    >>> from idealrank.judging import pool
-    >>> list(pool_rows(pool([{"q": ["a"]}], 1)))[1]
-    ['q', 'a', '1', '1', '-1.0', '1', '1.0', 'true']
-    """
+    """Titles, and a row for each pooled document."""
     yield list(_NAMES)
     for row in found.rows():
         cells = row | {"sampled": "true" if row["sampled"] else "false"}

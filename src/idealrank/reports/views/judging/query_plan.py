@@ -18,17 +18,7 @@ _NAMES = ("query", "stratum", "requests", "probability", "weight")
 
 
 def query_parts(found: QuerySample, plans: Sequence[LabelBudget], sd: float) -> list[Part]:
-    """A sentence, strata, costs and queries.
-
-    Examples
-    --------
-    >>> from idealrank.judging import LabelCost, label_budgets, sample_queries
-    >>> from idealrank.reports.table.text import parts_text
-    >>> sample = sample_queries({"a": 3, "b": 1, "c": 1}, 2, tail=0.5)
-    >>> print(parts_text(query_parts(sample, label_budgets([2], LabelCost(), sd=0.3), 0.3)[:1]), end="")
-    2 queries to label. Weights sum to the traffic of 5 requests; they raise the variance of a mean by
-    the factor 1.04.
-    """
+    """A sentence, strata, costs and queries."""
     n = len(found.query_ids)
     opening = (
         f"{n:,} quer{'ies' if n != 1 else 'y'} to label. Weights sum to the traffic of {found.traffic_total:,.10g} requests; they "
@@ -89,39 +79,18 @@ def _notes(sd: float | None) -> list[str]:
 
 
 def query_markdown(found: QuerySample, plans: Sequence[LabelBudget], sd: float) -> str:
-    """The report as Markdown.
-
-    Examples
-    --------
-    >>> from idealrank.judging import sample_queries
-    >>> "| head" in query_markdown(sample_queries({"a": 3, "b": 1, "c": 1}, 2, tail=0.5), [], 0.3)
-    True
-    """
+    """The report as Markdown."""
     return parts_markdown(query_parts(found, plans, sd))
 
 
 def query_json(found: QuerySample, plans: Sequence[LabelBudget], sd: float) -> str:
-    """JSON text.
-
-    Examples
-    --------
-    >>> from idealrank.judging import sample_queries
-    >>> json.loads(query_json(sample_queries({"a": 3, "b": 1, "c": 1}, 2, tail=0.5), [], 0.3))["queries"][0]["query"]
-    'a'
-    """
+    """JSON text."""
     record = {"version": __version__, "schema": SCHEMA, "sd": sd, "plans": [asdict(one) for one in plans]} | found.as_dict()
     return json.dumps(record, indent=2) + "\n"
 
 
 def query_rows(found: QuerySample, plans: Sequence[LabelBudget], sd: float) -> Iterator[Row]:  # noqa: ARG001  (as the other formats)
-    """Titles, and a row for each query, with its weight for ``--weights``.
-
-    Examples
-    --------
-    >>> from idealrank.judging import sample_queries
-    >>> list(query_rows(sample_queries({"a": 3, "b": 1, "c": 1}, 2, tail=0.5), [], 0.3))[1]
-    ['a', 'head', '3.0', '1.0', '3.0']
-    """
+    """Titles, and a row for each query, with its weight for ``--weights``."""
     yield list(_NAMES)
     for row in found.rows():
         yield [row[name] if isinstance(row[name], str) else number_text(row[name]) for name in _NAMES]

@@ -22,17 +22,7 @@ _SAID = {
 
 
 def reuse_parts(found: Reusability, *, digits: int | None = None) -> list[Part]:
-    """The verdict and a table of runs.
-
-    Examples
-    --------
-    >>> from idealrank.judging import reusability
-    >>> from idealrank.reports.table.text import parts_text
-    >>> found = reusability({"q": {"x": 1, "y": 1}}, {"a": {"q": ["x"]}, "b": {"q": ["y"]}, "c": {"q": ["z"]}}, "P@1", depth=1)
-    >>> print(parts_text(reuse_parts(found, digits=2)[:1]), end="")
-    Not reusable: the judgments favour runs that were pooled; judge what a new run returns before it is
-    compared. Kendall's tau is not defined. At most, a run moves by 1 rank, and its mean falls by 1.00.
-    """
+    """The verdict and a table of runs."""
     places = 4 if digits is None else digits
     tau = f"Kendall's tau is {found.tau:.2f}." if finite(found.tau) is not None else "Kendall's tau is not defined."
     moves = f"{found.largest_change} rank{'s' if found.largest_change != 1 else ''}"
@@ -66,40 +56,18 @@ def _notes(found: Reusability) -> list[str]:
 
 
 def reuse_markdown(found: Reusability, *, digits: int | None = None) -> str:
-    """The report as Markdown.
-
-    Examples
-    --------
-    >>> from idealrank.judging import reusability
-    >>> found = reusability({"q": {"x": 1}}, {"a": {"q": ["x"]}}, "P@1", depth=1)
-    >>> "| a   |" in reuse_markdown(found)
-    True
-    """
+    """The report as Markdown."""
     return parts_markdown(reuse_parts(found, digits=digits))
 
 
 def reuse_json(found: Reusability, *, digits: int | None = None) -> str:  # noqa: ARG001  (all of it)
-    """JSON text.
-
-    Examples
-    --------
-    >>> from idealrank.judging import reusability
-    >>> json.loads(reuse_json(reusability({"q": {"x": 1}}, {"a": {"q": ["x"]}}, "P@1", depth=1)))["verdict"]
-    'too few runs'
-    """
+    """JSON text."""
     convention = {"name": found.convention.name, "fingerprint": found.convention.fingerprint}
     return json.dumps({"version": __version__, "schema": SCHEMA, "convention": convention} | found.as_dict(), indent=2) + "\n"
 
 
 def reuse_rows(found: Reusability, *, digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (all of it)
-    """Titles, and a row for each run.
-
-    Examples
-    --------
-    >>> from idealrank.judging import reusability
-    >>> list(reuse_rows(reusability({"q": {"x": 1}}, {"a": {"q": ["x"]}}, "P@1", depth=1)))[1]
-    ['a', 'a', 'P@1', '1', '1', '1.0', '0.0', '1', '1']
-    """
+    """Titles, and a row for each run."""
     yield ["run", "group", "measure", "unique", "unique_relevant", "value", "value_without", "rank", "rank_without"]
     for one in found.runs:
         values = (number_text(one.value), number_text(one.value_without), str(one.rank), str(one.rank_without))

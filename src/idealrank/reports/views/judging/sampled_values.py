@@ -13,19 +13,7 @@ from idealrank.version import __version__
 
 
 def sampled_parts(found: Sequence[SampledEstimate], sample: SampledJudgments, *, digits: int | None = None) -> list[Part]:
-    """A sentence and a table.
-
-    Examples
-    --------
-    >>> from idealrank.judging import sampled_estimate
-    >>> from idealrank.reports.table.text import parts_text
-    >>> sample = SampledJudgments.of_rows([("q", "a", 1, 1.0), ("q", "b", 1, 0.0)])
-    >>> print(parts_text(sampled_parts([sampled_estimate(sample, {"q": ["b", "a"]}, "DCG")], sample, digits=2)[:2]), end="")
-    2 judgments of 2 pooled documents and 1 query.
-    <BLANKLINE>
-    run  measure  estimate  interval  error by sampling
-    run  DCG          0.63         -               0.00
-    """
+    """A sentence and a table."""
     places = 4 if digits is None else digits
     n = len(sample.queries)
     opening = f"{sample.n_sampled:,} judgments of {sample.n_pooled:,} pooled documents and {n:,} quer{'ies' if n != 1 else 'y'}."
@@ -73,28 +61,12 @@ def _notes(found: Sequence[SampledEstimate]) -> list[str]:
 
 
 def sampled_markdown(found: Sequence[SampledEstimate], sample: SampledJudgments, *, digits: int | None = None) -> str:
-    """The report as Markdown.
-
-    Examples
-    --------
-    >>> from idealrank.judging import sampled_estimate
-    >>> sample = SampledJudgments.of_rows([("q", "a", 1, 1.0)])
-    >>> "| run | DCG" in sampled_markdown([sampled_estimate(sample, {"q": ["a"]}, "DCG")], sample)
-    True
-    """
+    """The report as Markdown."""
     return parts_markdown(sampled_parts(found, sample, digits=digits))
 
 
 def sampled_json(found: Sequence[SampledEstimate], sample: SampledJudgments, *, digits: int | None = None) -> str:  # noqa: ARG001
-    """JSON text with every query.
-
-    Examples
-    --------
-    >>> from idealrank.judging import sampled_estimate
-    >>> sample = SampledJudgments.of_rows([("q", "a", 1, 1.0)])
-    >>> json.loads(sampled_json([sampled_estimate(sample, {"q": ["a"]}, "DCG")], sample))["estimates"][0]["mean"]
-    1.0
-    """
+    """JSON text with every query."""
     record = {
         "version": __version__, "schema": SCHEMA, "n_pooled": sample.n_pooled, "n_sampled": sample.n_sampled,
         "relevant_per_query": sample.relevant_per_query, "queries_without_relevant": sample.n_without_relevant,
@@ -109,15 +81,7 @@ def sampled_rows(
     *,
     digits: int | None = None,  # noqa: ARG001  (all of them)
 ) -> Iterator[Row]:
-    """Titles, and a row for each query of each estimate.
-
-    Examples
-    --------
-    >>> from idealrank.judging import sampled_estimate
-    >>> sample = SampledJudgments.of_rows([("q", "a", 1, 1.0)])
-    >>> list(sampled_rows([sampled_estimate(sample, {"q": ["a"]}, "DCG")], sample))[1]
-    ['run', 'DCG', 'q', '1.0']
-    """
+    """Titles, and a row for each query of each estimate."""
     yield ["run", "measure", "query", "value"]
     for one in found:
         for query, value in zip(one.query_ids, one.values.tolist(), strict=True):
