@@ -1,7 +1,9 @@
-"""Cost of an evaluation on rented machines, on paper: ``python benchmarks/cluster_costs.py [--cores N] [--price P] [--gigabits G]``.
+"""Cost of an evaluation on rented machines, on paper: ``python benchmarks/cluster_costs.py [--cores
+N] [--price P] [--gigabits G]``.
 
-Takes the rates that `make bench ARGS="--full --only cluster"` measured on one machine (benchmarks/results/cluster.json), prints a table and
-writes it to benchmarks/results/costs.md. Nothing was measured on rented machines: the assumptions are printed below the table.
+Takes the rates that `make bench ARGS="--full --only cluster"` measured on one machine
+(benchmarks/results/cluster.json), prints a table and writes it to benchmarks/results/costs.md.
+Nothing was measured on rented machines: the assumptions are printed below the table.
 """
 
 import argparse
@@ -44,7 +46,8 @@ class Assumptions:
 
 
 def seconds_of(rows: float, machines: int, rate: float, given: Assumptions) -> float:
-    """Seconds on the clock: start, computing, and the shuffle of rows that change their machine, one after the other.
+    """Seconds on the clock: start, computing, and the shuffle of rows that change their machine,
+    one after the other.
 
     Examples
     --------
@@ -71,7 +74,9 @@ def machines_for(rows: float, rate: float, given: Assumptions) -> int:
 
 
 def measured_rate(report: dict[str, Any]) -> float:
-    """Rows a second and core on the clock, which rented machines are paid by: the lowest rate measured."""
+    """Rows a second and core on the clock, which rented machines are paid by: the lowest rate
+    measured.
+    """
     rates = [
         timings["rows"]["wall"] / timings["ours"]["wall"] / timings["workers"]["wall"]
         for row in report["rows"]

@@ -1,11 +1,15 @@
-"""Cost of approximate indexes: recall and NDCG lost against latency, over the effort of FAISS, Redis and Qdrant.
+"""Cost of approximate indexes: recall and NDCG lost against latency, over the effort of FAISS,
+Redis and Qdrant.
 
-.venv-services/bin/python benchmarks/index_sweep.py > build/index-sweep.md      (make test-services makes the environment)
+.venv-services/bin/python benchmarks/index_sweep.py > build/index-sweep.md      (make test-services
+makes the environment)
 
-20,000 documents with 64 dimensions in 500 clusters. Grades follow the true position of each document; the vectors that are searched are the
-positions with noise, as embeddings are. So exact search is not perfect, and an approximate index can lose NDCG against it. One query at a
-time from one thread, through the backends of `idealrank search`; latency is the median of 300 queries, with the client.
-Qdrant's server comes in no package: its engine runs in this process, as `qdrant-edge-py`.
+20,000 documents with 64 dimensions in 500 clusters. Grades follow the true position of each
+document; the vectors that are searched are the positions with noise, as embeddings are. So exact
+search is not perfect, and an approximate index can lose NDCG against it. One query at a time from
+one thread, through the backends of `idealrank search`; latency is the median of 300 queries, with
+the client. Qdrant's server comes in no package: its engine runs in this process, as
+`qdrant-edge-py`.
 """
 
 import os
@@ -32,7 +36,8 @@ import servers
 DOCUMENTS, DIMENSIONS, CLUSTERS, QUERIES, LIMIT = 20_000, 64, 500, 300, 10
 EFFORTS = (10, 20, 50, 100, 200)
 SPREAD, NOISE = 1.0, 0.3  # of positions around the centres, and of vectors around positions
-GRADED = ((3, 5), (2, 15), (1, 40))  # grade, and the rank by true position down to which it is given
+# grade, and the rank by true position down to which it is given
+GRADED = ((3, 5), (2, 15), (1, 40))
 
 
 def main() -> None:

@@ -1,4 +1,6 @@
-"""Click models by maximum likelihood, values of policies with intervals, and their bootstrap over clusters, on the clock."""
+"""Click models by maximum likelihood, values of policies with intervals, and their bootstrap over
+clusters, on the clock.
+"""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -18,7 +20,9 @@ PBM_SECONDS, UBM_SECONDS, ESTIMATE_SECONDS, BOOTSTRAP_SECONDS = 3.0, 10.0, 0.5, 
 
 
 def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
-    """Values against plain NumPy, then times; the quick run takes a tenth of the sizes, and promises nothing."""
+    """Values against plain NumPy, then times; the quick run takes a tenth of the sizes, and
+    promises nothing.
+    """
     require_same_values()
     sessions, decisions = (SESSIONS // 10, ROWS // 10) if quick else (SESSIONS, ROWS)
     subject = f"position-based model, to convergence, {sessions:,} sessions x 10"
@@ -34,7 +38,9 @@ def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
 
 
 def beside_peers() -> Iterator[Row]:
-    """Compare with other programs on equal values, if `make test-peers-clicks` has made their environments."""
+    """Compare with other programs on equal values, if `make test-peers-clicks` has made their
+    environments.
+    """
     sb_obp, clax = (FOLDER.parent / f".venv-peers-{name}" for name in ("obp", "models"))
     if is_installed(sb_obp):
         subject = f"IPS with a bootstrap of 100 replicates over {COMPARED['obp']:,} rows"
@@ -47,12 +53,16 @@ def beside_peers() -> Iterator[Row]:
 
 
 def is_installed(environment: Path) -> bool:
-    """Return whether make has finished an environment: its interpreter exists minutes before its packages."""
+    """Return whether make has finished an environment: its interpreter exists minutes before its
+    packages.
+    """
     return (environment / ".installed").exists()
 
 
 def beside(subject: str, peer: str, ours: Contender, theirs: tuple[Path, str], tolerance: Callable[[float], float]) -> Row:
-    """Equal values first: of drawn means, and of likelihoods of which one program goes nearer to the maximum, nearly; then times."""
+    """Equal values first: of drawn means, and of likelihoods of which one program goes nearer to
+    the maximum, nearly; then times.
+    """
     python, name = theirs
     with TemporaryDirectory() as folder:
         arrays = str(Path(folder, "arrays.npz"))
@@ -79,8 +89,8 @@ def timed(subject: str, contender: Contender, at_most: float | None) -> Row:
 def require_same_values() -> None:
     """Compare with plain NumPy.
 
-    Plain steps approach the maximum of a likelihood. Estimates agree to the last digits; ends of bootstrap intervals, which are drawn,
-    agree within a tenth of their width.
+    Plain steps approach the maximum of a likelihood. Estimates agree to the last digits; ends of
+    bootstrap intervals, which are drawn, agree within a tenth of their width.
     """
     for name, tolerance in (("pbm", 0.2), ("ubm", 0.2), ("estimates", 1e-9), ("bootstrap", None)):
         ours, theirs = (call(each, CHECKED).run().reported()["values"] for each in (name, f"plain-{name}"))

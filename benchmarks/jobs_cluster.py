@@ -1,6 +1,8 @@
-"""Spark on one machine: rows a second and core on one worker and two, beside an identity `mapInArrow` and beside MLlib.
+"""Spark on one machine: rows a second and core on one worker and two, beside an identity
+`mapInArrow` and beside MLlib.
 
-Needs the environment of `make test-cluster` and Java 17, and is run only when asked for: ``--full --only cluster``.
+Needs the environment of `make test-cluster` and Java 17, and is run only when asked for: ``--full
+--only cluster``.
 """
 
 import json
@@ -35,7 +37,9 @@ def judgments_as_parquet(qrels: Path) -> Path:
 
 
 def measured(workers: int, rounds: int, jobs: str, *counts: int) -> dict[str, Any]:
-    """Run jobs on a cluster over workloads of the given numbers of rows, and return the program's report."""
+    """Run jobs on a cluster over workloads of the given numbers of rows, and return the program's
+    report.
+    """
     if not PYTHON.exists():
         raise BenchmarkError(f"{PYTHON}: not found; make .venv-cluster/.installed first")
     files = [str(path) for qrels, grouped, _ in map(large_files, counts) for path in (judgments_as_parquet(qrels), grouped)]

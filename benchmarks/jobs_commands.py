@@ -1,8 +1,10 @@
-"""Whole jobs over two runs: compare, its page, robustness, and one of the runs as Parquet and as a frame of categories.
+"""Whole jobs over two runs: compare, its page, robustness, and one of the runs as Parquet and as a
+frame of categories.
 
-With ``--full`` each run has 7 million lines, and the targets are for these; without it one million, in which the start is a large part.
-Columns are copied and text is not, so that their rows count the least of all rounds: a virtual machine that has returned free memory to its
-host needs ten times as long to touch it first, now in one round and now in another.
+With ``--full`` each run has 7 million lines, and the targets are for these; without it one million,
+in which the start is a large part. Columns are copied and text is not, so that their rows count the
+least of all rounds: a virtual machine that has returned free memory to its host needs ten times as
+long to touch it first, now in one round and now in another.
 """
 
 import sys

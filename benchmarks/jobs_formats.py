@@ -1,4 +1,6 @@
-"""One run in every format beside TREC text: files as whole processes, frames and dicts as the one call on what is in memory."""
+"""One run in every format beside TREC text: files as whole processes, frames and dicts as the one
+call on what is in memory.
+"""
 
 import sys
 from collections.abc import Iterator

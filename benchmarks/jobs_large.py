@@ -1,4 +1,6 @@
-"""Runs larger than memory: seconds, peak memory against the budget, and the time that engines need to scan or sort the same columns."""
+"""Runs larger than memory: seconds, peak memory against the budget, and the time that engines need
+to scan or sort the same columns.
+"""
 
 import sys
 from collections.abc import Iterator
@@ -17,7 +19,9 @@ _GROUP = 1 << 19  # rows of a row group
 
 
 def large_files(rows: int) -> tuple[Path, Path, Path]:
-    """Write judgments, and a run of so many rows as Parquet twice: query by query, and rank by rank, where no query stands together."""
+    """Write judgments, and a run of so many rows as Parquet twice: query by query, and rank by
+    rank, where no query stands together.
+    """
     queries = rows // DEPTH
     qrels, grouped, mixed = (CACHE / f"large-{rows}{kind}" for kind in (".qrels", ".parquet", "-mixed.parquet"))
     CACHE.mkdir(parents=True, exist_ok=True)
@@ -51,7 +55,8 @@ def _by_query(rng: np.random.Generator, queries: int, judgments: Any) -> Iterato
     for first in range(0, queries, step):
         ids = np.arange(first, min(first + step, queries)) + 1_000_000
         start, stride = rng.integers(0, CORPUS, ids.size), rng.integers(1, CORPUS // DEPTH, ids.size)
-        documents = (start[:, None] + stride[:, None] * np.arange(DEPTH)) % CORPUS  # distinct, and far apart
+        # distinct, and far apart
+        documents = (start[:, None] + stride[:, None] * np.arange(DEPTH)) % CORPUS
         documents = rng.permuted(documents, axis=1)
         scores = -np.sort(-rng.normal(10, 3, documents.shape).round(6), axis=1)
         grades = rng.integers(0, 4, (ids.size, JUDGED))
@@ -80,7 +85,9 @@ def _engine(name: str, path: Path) -> tuple[str, ...]:
 
 
 def rows(*, quick: bool, full: bool = False, **_: bool) -> Iterator[Row]:
-    """Equal values first; then each shape of input beside what an engine needs for the same columns."""
+    """Equal values first; then each shape of input beside what an engine needs for the same
+    columns.
+    """
     count = 100_000_000 if full else 10_000_000
     rounds = 1 if full or quick else 3
     qrels, grouped, mixed = large_files(count)

@@ -1,4 +1,6 @@
-"""Many measures at once from TREC text, each of the common ones on arrays, and the cost of all of them as lists grow in number."""
+"""Many measures at once from TREC text, each of the common ones on arrays, and the cost of all of
+them as lists grow in number.
+"""
 
 import sys
 from collections.abc import Iterator
@@ -14,7 +16,8 @@ ALL_TREC = "all measures of trec_eval (`all_trec`), 6,980 queries x 1,000 docume
 COMMON = "arrays, 1,000,000 lists of 20, no ties: P@10, R@10, AP, RR, Success@10, Rprec, Bpref, ERR, RBP, Q"
 OTHERS = "every measure of one run, arrays of lists of 20"
 LISTS = 1_000_000
-# Our measure -> trec_eval's name for it; ERR, RBP and Q are not trec_eval's, and are held against their own peers by the tests.
+# Our measure -> trec_eval's name for it; ERR, RBP and Q are not trec_eval's, and are held against
+# their own peers by the tests.
 ARRAYS = {
     "P@10": "P_10", "R@10": "recall_10", "AP": "map", "RR": "recip_rank", "Success@10": "success_10", "Rprec": "Rprec", "Bpref": "bpref",
     "ERR": "", "RBP": "", "Q": "",
@@ -22,13 +25,17 @@ ARRAYS = {
 
 
 def printed(said: str) -> dict[str, float]:
-    """Names and numbers of trec_eval's summary, but for sums and geometric means, which are no means of queries."""
+    """Names and numbers of trec_eval's summary, but for sums and geometric means, which are no
+    means of queries.
+    """
     rows = [line.split("\t") for line in said.splitlines()]
     return {name.strip(): float(value) for name, _, value in rows if not name.startswith(("runid", "num_", "gm_"))}
 
 
 def text_rows(*, quick: bool, **_: bool) -> Iterator[Row]:
-    """The whole of all_trec against nDCG@10 alone, and against trec_eval 9's own code, which pytrec_eval is."""
+    """The whole of all_trec against nDCG@10 alone, and against trec_eval 9's own code, which
+    pytrec_eval is.
+    """
     qrels, run = map(str, trec_files(QUERIES))
     front = (IDEALRANK, "trec-eval", "-m", "all_trec", qrels, run)
     peer = (sys.executable, str(FOLDER / "text_pytrec_eval.py"), qrels, run, "all")

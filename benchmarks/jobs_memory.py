@@ -57,7 +57,9 @@ def tied_row() -> Row:
 
 
 def dict_rows(**_: bool) -> Iterator[Row]:
-    """The walk over both dicts is in our time; pytrec_eval has read its judgments before the clock starts."""
+    """The walk over both dicts is in our time; pytrec_eval has read its judgments before the clock
+    starts.
+    """
     queries = 1000
     dicts(1)  # fails here, with a traceback, rather than in a process of its own
     script = (sys.executable, str(FOLDER / "dicts.py"))

@@ -1,4 +1,6 @@
-"""The pairwise loss of one list of ten million against a single sort of its scores, and the memory it takes beside them."""
+"""The pairwise loss of one list of ten million against a single sort of its scores, and the memory
+it takes beside them.
+"""
 
 import sys
 from collections.abc import Iterator
@@ -15,7 +17,9 @@ MOST_BYTES = 40
 
 
 def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
-    """Scores that hardly ever tie, and a thousand different ones; the weights of tied pairs other than a half are promised nothing."""
+    """Scores that hardly ever tie, and a thousand different ones; the weights of tied pairs other
+    than a half are promised nothing.
+    """
     for what, distinct in (("no ties", 0), ("1,000 distinct scores", 1000)):
         subject = f"pairwise loss, one list of {ITEMS:,}, labels 0 to 4, {what}"
         samples = measured(ITEMS, distinct, rounds=2 if quick else 4)
@@ -34,7 +38,9 @@ def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
 
 
 def measured(items: int, distinct: int, rounds: int) -> dict[str, list[Sample]]:
-    """Every contender in turns, after its values have been found equal to those of counting grade against grade."""
+    """Every contender in turns, after its values have been found equal to those of counting grade
+    against grade.
+    """
     files = tuple(map(str, long_list_files(items, distinct=distinct)))
 
     def call(name: str, calls: int, turns: int) -> Contender:

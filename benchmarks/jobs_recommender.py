@@ -1,6 +1,8 @@
-"""Many short lists, as recommenders have them: `compare` against `evaluate` of the same files, and its memory.
+"""Many short lists, as recommenders have them: `compare` against `evaluate` of the same files, and
+its memory.
 
-Labels are purchases, so that they are positive-only: the verdict is that of the test, with its sensitivity.
+Labels are purchases, so that they are positive-only: the verdict is that of the test, with its
+sensitivity.
 """
 
 from collections.abc import Iterator

@@ -14,7 +14,9 @@ PLOT = Path(__file__).resolve().parent / "results" / "lines.svg"
 
 
 def rows(*, quick: bool, full: bool, **_: bool) -> Iterator[Row]:
-    """Time against lines; what ten lines take before anything is read is taken off, to compare the reading alone."""
+    """Time against lines; what ten lines take before anything is read is taken off, to compare the
+    reading alone.
+    """
     queries = [1, 100, 1000, 6980 if quick else 10_000, *([100_000] if full else [])]
     files = {n: trec_files(n) for n in queries}
     contenders = {str(n): Contender(evaluation(*files[n]), 9 if n <= 1000 else 5 if n <= 10_000 else 3) for n in queries}

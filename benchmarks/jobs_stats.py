@@ -1,4 +1,6 @@
-"""Sign flips of a pair with ten measures against SciPy's, all pairs of 130 runs with their HSD, and what tipping points add."""
+"""Sign flips of a pair with ten measures against SciPy's, all pairs of 130 runs with their HSD, and
+what tipping points add.
+"""
 
 import sys
 from collections.abc import Iterator
@@ -33,7 +35,9 @@ def call(name: str, *sizes: int, calls: int = 1, rounds: int = 1) -> Contender:
 
 
 def require_same_p_values() -> None:
-    """Exact ones to the last digits; drawn ones within five standard errors; those of all pairs as those of single ones."""
+    """Exact ones to the last digits; drawn ones within five standard errors; those of all pairs as
+    those of single ones.
+    """
     for queries in (6, 12):
         ours, theirs = (call(name, DRAWS, queries, 2, MEASURES).run().reported()["p"] for name in ("idealrank", "scipy"))
         require_equal("exact sign flips", ours, theirs, 1e-12)

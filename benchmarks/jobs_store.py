@@ -1,4 +1,6 @@
-"""What a store answers with many evaluations in it, each by a process of its own: start, imports and opening are in the time."""
+"""What a store answers with many evaluations in it, each by a process of its own: start, imports
+and opening are in the time.
+"""
 
 import shutil
 import sys
@@ -28,11 +30,13 @@ def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
         built_in = call("build", folder, evaluations, 1).run()
         samples = in_turns({job: call(job, folder, evaluations, rounds) for job in JOBS})
         for job, expected in expectations(evaluations).items():
-            # NumPy adds up in pairs, the library exactly: means may differ in the last digits, values may not.
+            # NumPy adds up in pairs, the library exactly: means may differ in the last digits,
+            # values may not.
             require_equal(job, samples[job][0].reported()["found"], expected, 1e-14 if job == "measure" else 0)
         hashes = call("hashes", folder, evaluations, 1)
         hashed = [hashes.run() for _ in range(rounds)]
-        # A record and the values of each evaluation, and the ids of the queries, which all of them share.
+        # A record and the values of each evaluation, and the ids of the queries, which all of them
+        # share.
         require_equal("hashes", {"right": hashed[0].reported()["found"]["right"]}, {"right": 2.0 * evaluations + 1}, 0)
         subject = f"a store of {evaluations:,} evaluations, {QUERIES:,} queries, {MEASURES} measures"
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
@@ -47,7 +51,9 @@ def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
 
 
 def served(subject: str, samples: list[Sample]) -> Row:
-    """The first page of `idealrank serve` for the first visitor, without the start of the process."""
+    """The first page of `idealrank serve` for the first visitor, without the start of the
+    process.
+    """
     found = [sample.reported()["found"] for sample in samples]
     first, following, size = (min(one[name] for one in found) for name in ("first", "next", "bytes"))
     is_met = first <= PAGE_SECONDS and size <= PAGE_BYTES
@@ -83,7 +89,8 @@ def expectations(evaluations: int) -> dict[str, dict[str, float]]:
 
 def answered(subject: str, words: str, samples: list[Sample]) -> Row:
     """A target for the whole process, the call alone behind it."""
-    # The least of some rounds: a question of half a second is hidden by whatever else the machine does in that time.
+    # The least of some rounds: a question of half a second is hidden by whatever else the machine
+    # does in that time.
     row = within(subject, ANSWER_SECONDS, Timing.least(samples), samples)
     call_alone = min(sample.reported()["wall"] for sample in samples)
     behind = f"the least of {len(samples)} processes, of it importing, opening and answering {seconds(call_alone)}; {row.behind}"

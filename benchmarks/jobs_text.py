@@ -1,4 +1,6 @@
-"""TREC text: 6,980 queries x 1,000 documents, 7 million lines, read and evaluated by whole processes."""
+"""TREC text: 6,980 queries x 1,000 documents, 7 million lines, read and evaluated by whole
+processes.
+"""
 
 import os
 import subprocess
@@ -51,8 +53,9 @@ def contenders(qrels: Path, run: Path, *, quick: bool) -> dict[str, Contender]:
     return found
 
 
-# Contender -> our convention for it, and how far the means may lie apart. The yardstick compares single-precision scores and leaves ties in
-# the order of the file; ranx's ties are those of a sort that keeps no order, so that equal scores may move its means a little.
+# Contender -> our convention for it, and how far the means may lie apart. The yardstick compares
+# single-precision scores and leaves ties in the order of the file; ranx's ties are those of a sort
+# that keeps no order, so that equal scores may move its means a little.
 EQUALS = {
     "C++": ("standard,score=float32,ties=input", 1e-12),
     "pytrec_eval": ("trec_eval-9", 1e-12),

@@ -16,7 +16,9 @@ def _call(name: str, samples: int, documents: int, rounds: int) -> Contender:
 
 
 def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
-    """A few samples against the loop, then all that were promised; the quick run draws a tenth of both."""
+    """A few samples against the loop, then all that were promised; the quick run draws a tenth of
+    both.
+    """
     documents, samples = (200_000, 100) if quick else (1_000_000, 1000)
     subject = f"lists of {documents:,} documents under six discounts and cutoffs"
     few = in_turns({name: _call(name, 10, documents, 1 if quick else 2) for name in ("idealrank", "one-by-one")})

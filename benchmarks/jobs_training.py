@@ -1,4 +1,6 @@
-"""A boosting round with an objective of ours, against LightGBM's own lambdarank on the same data."""
+"""A boosting round with an objective of ours, against LightGBM's own lambdarank on the same
+data.
+"""
 
 import statistics
 import sys
@@ -11,7 +13,9 @@ from report import Row
 SCRIPT = Path(__file__).resolve().parent / "contenders" / "training.py"
 QUERIES, ROUNDS, FEW = 30_000, 13, 300
 AT_MOST = 1.1
-APART = 0.02  # of the spread of the scores: LightGBM looks the logistic function up in a table, which may tip a split
+# of the spread of the scores: LightGBM looks the logistic function up in a table, which may tip a
+# split
+APART = 0.02
 
 
 def call(queries: int, rounds: int) -> Contender:
@@ -20,11 +24,13 @@ def call(queries: int, rounds: int) -> Contender:
 
 
 def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
-    """Equal models of few queries first; the quick run takes a tenth of the queries, and promises nothing.
+    """Equal models of few queries first; the quick run takes a tenth of the queries, and promises
+    nothing.
 
-    The ratio is near 1, and another program slows some rounds to twice their time. It only ever adds time, and rounds differ little in
-    their own work, so the least of each side is the time without it. The median ratio of neighbouring rounds is printed, too. It needs no
-    quiet round of each side, but a machine that is quiet for more than half of the rounds.
+    The ratio is near 1, and another program slows some rounds to twice their time. It only ever
+    adds time, and rounds differ little in their own work, so the least of each side is the time
+    without it. The median ratio of neighbouring rounds is printed, too. It needs no quiet round of
+    each side, but a machine that is quiet for more than half of the rounds.
     """
     few = call(FEW, 3).run().reported()
     if few["apart"] > APART * few["spread"]:

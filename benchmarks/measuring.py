@@ -1,4 +1,6 @@
-"""Times and memory of whole processes, taken in turns so that a noisy minute hits every contender alike."""
+"""Times and memory of whole processes, taken in turns so that a noisy minute hits every contender
+alike.
+"""
 
 import contextlib
 import json
@@ -25,7 +27,8 @@ class Sample:
     cpu, wall : float
         Seconds of processor time, user and system, over all threads; seconds on the clock.
     peak : int
-        The most bytes that were resident, mapped files included; never less than the program that started it held then.
+        The most bytes that were resident, mapped files included; never less than the program that
+        started it held then.
     said : str
         Standard output.
     """
@@ -70,14 +73,18 @@ class Contender:
 
 
 def _forget_peak() -> None:
-    """Set the peak of this process, which wrote the files perhaps, to what it holds now: Linux counts it for whatever it starts."""
+    """Set the peak of this process, which wrote the files perhaps, to what it holds now: Linux
+    counts it for whatever it starts.
+    """
     with contextlib.suppress(OSError):  # other systems
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Medians over the runs of one contender; for small differences the least of them, for other programs only ever add time."""
+    """Medians over the runs of one contender; for small differences the least of them, for other
+    programs only ever add time.
+    """
 
     cpu: float
     wall: float
@@ -155,11 +162,13 @@ def require_equal(what: str, ours: Mapping[str, float], theirs: Mapping[str, flo
 
 
 def peak_beyond(contender: Contender, mapped: Sequence[Path]) -> int | None:
-    """The most memory that a process holds beside these files, in bytes; None where the system does not tell.
+    """The most memory that a process holds beside these files, in bytes; None where the system does
+    not tell.
 
-    Every few milliseconds /proc/PID/smaps says how much of each mapping is resident; all count (heap, stacks, libraries) except
-    the given files, whose pages the system shares between processes and takes back when it needs them. What a sample may miss
-    cannot be more than the peak that the system itself keeps, less the files: the larger of both is the answer. Looking costs
+    Every few milliseconds /proc/PID/smaps says how much of each mapping is resident; all count
+    (heap, stacks, libraries) except the given files, whose pages the system shares between
+    processes and takes back when it needs them. What a sample may miss cannot be more than the peak
+    that the system itself keeps, less the files: the larger of both is the answer. Looking costs
     time, so a process that is looked at is never timed.
     """
     process = contender.start(subprocess.DEVNULL)

@@ -1,4 +1,6 @@
-"""A plot with two logarithmic axes, written as SVG by hand: a drawing of a few dots is no reason to install a plotting library."""
+"""A plot with two logarithmic axes, written as SVG by hand: a drawing of a few dots is no reason to
+install a plotting library.
+"""
 
 import math
 from collections.abc import Iterator, Sequence

@@ -44,7 +44,9 @@ class Row:
 
 
 def faster(subject: str, what: str, at_least: float, ours: Timing, theirs: Timing) -> Row:
-    """How many times longer another takes, on the clock; the ratio of processor times stands behind it."""
+    """How many times longer another takes, on the clock; the ratio of processor times stands behind
+    it.
+    """
     ratio = theirs.wall / ours.wall
     behind = (
         f"{seconds(theirs.wall)} against {seconds(ours.wall)} on the clock; "
@@ -55,7 +57,9 @@ def faster(subject: str, what: str, at_least: float, ours: Timing, theirs: Timin
 
 
 def costing(subject: str, what: str, at_most: float | None, ours: Timing, theirs: Timing) -> Row:
-    """How many times the processor time of another we need; the times on the clock stand behind it."""
+    """How many times the processor time of another we need; the times on the clock stand behind
+    it.
+    """
     ratio = ours.cpu / theirs.cpu
     behind = (
         f"of the processor {seconds(ours.cpu)} against {seconds(theirs.cpu)}; "

@@ -1,8 +1,9 @@
 """Equal values first, then times: ``python benchmarks/run.py [--quick | --full] [--only JOB]...``.
 
-Prints one Markdown table of what was promised and what was reached; a whole run also writes benchmarks/results: table.md and
-latest.json, and the plot of time against lines. With --full, a run of one job writes its rows to JOB.md there. `docs/refresh.py` copies the
-tables into README.md and docs/concepts/speed.md.
+Prints one Markdown table of what was promised and what was reached; a whole run also writes
+benchmarks/results: table.md and latest.json, and the plot of time against lines. With --full, a run
+of one job writes its rows to JOB.md there. `docs/refresh.py` copies the tables into README.md and
+docs/concepts/speed.md.
 """
 
 import argparse

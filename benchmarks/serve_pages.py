@@ -1,10 +1,12 @@
 """Time and size of the pages of `idealrank serve` over a store of 1,000 evaluations.
 
-.venv/bin/python benchmarks/serve_pages.py > build/serve-pages.md      (make test makes the environment)
+.venv/bin/python benchmarks/serve_pages.py > build/serve-pages.md      (make test makes the
+environment)
 
-Four runs, 1,000 evaluations of 100 queries with two measures, all different; 250 commits. The command itself serves the store. *First* is
-the first request of a new process, *again* the median of 20 more, both until the last byte of the page, on a connection that is open.
-Size is that of the page with its style sheet and script, as sent.
+Four runs, 1,000 evaluations of 100 queries with two measures, all different; 250 commits. The
+command itself serves the store. *First* is the first request of a new process, *again* the median
+of 20 more, both until the last byte of the page, on a connection that is open. Size is that of the
+page with its style sheet and script, as sent.
 """
 
 import http.client

@@ -1,4 +1,6 @@
-"""The data of the benchmarks: made once, kept under build/bench. ``python benchmarks/workload.py QUERIES`` writes a TREC run."""
+"""The data of the benchmarks: made once, kept under build/bench. ``python benchmarks/workload.py
+QUERIES`` writes a TREC run.
+"""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -16,7 +18,8 @@ WIDTH = 20
 
 
 def trec_files(queries: int) -> tuple[Path, Path]:
-    """Judgments and a run: 1,000 documents a query, 20 of them judged, and 6 judged documents that were not returned.
+    """Judgments and a run: 1,000 documents a query, 20 of them judged, and 6 judged documents that
+    were not returned.
 
     Documents stand by falling score, as systems write them. Some scores tie, most do not.
     """
@@ -44,7 +47,9 @@ def _write_trec(queries: int, qrels: Path, run: Path) -> None:
 
 
 def second_run(queries: int) -> Path:
-    """Another system's run of the same queries: each eighth document is another, and the scores of all have moved a little."""
+    """Another system's run of the same queries: each eighth document is another, and the scores of
+    all have moved a little.
+    """
     _, first = trec_files(queries)
     second = first.with_name(f"{first.stem}-moved.run")
     if not second.exists():
@@ -64,7 +69,9 @@ def second_run(queries: int) -> Path:
 
 
 def turned_run(queries: int) -> Path:
-    """Write the first run with a tenth of its documents moved up, so that nearly all of its first ten are unjudged."""
+    """Write the first run with a tenth of its documents moved up, so that nearly all of its first
+    ten are unjudged.
+    """
     _, first = trec_files(queries)
     turned = first.with_name(f"{first.stem}-turned.run")
     if not turned.exists():
@@ -96,7 +103,8 @@ def parquet_file(queries: int) -> Path:
 def array_files(lists: int, *, distinct: int = 0) -> tuple[Path, Path]:
     """Labels 0 to 4 and scores of lists of 20, as raw float32.
 
-    Without `distinct` no two scores of a list are equal, so that every tool ranks alike; with it each score is one of so many.
+    Without `distinct` no two scores of a list are equal, so that every tool ranks alike; with it
+    each score is one of so many.
     """
     labels, scores = (CACHE / f"{lists}-{distinct or 'all'}.{kind}" for kind in ("labels", "scores"))
     if not (labels.exists() and scores.exists()):

@@ -1,6 +1,7 @@
 """The site: `make docs` builds it, offline and with every warning an error.
 
-Pages are Markdown in get-started/, guides/ (do), concepts/ (understand) and reference/ (look up); docstrings make the reference.
+Pages are Markdown in get-started/, guides/ (do), concepts/ (understand) and reference/ (look up);
+docstrings make the reference.
 """
 
 import sys
@@ -26,7 +27,8 @@ extensions = [
     "said",
 ]
 exclude_patterns = ["site", "extensions"]
-suppress_warnings = ["ref.python"]  # `n_queries` in a docstring is an attribute of several classes; it stays plain text
+# `n_queries` in a docstring is an attribute of several classes; it stays plain text
+suppress_warnings = ["ref.python"]
 default_role = "py:obj"  # `Qrels` in a docstring becomes a link where there is something to link to
 
 myst_enable_extensions = ["colon_fence", "deflist"]

@@ -1,4 +1,6 @@
-"""Write docs/concepts/edge-cases.md from the values recorded from the tools: ``python docs/edge_cases.py [--check]``."""
+"""Write docs/concepts/edge-cases.md from the values recorded from the tools: ``python
+docs/edge_cases.py [--check]``.
+"""
 
 import argparse
 import json
@@ -55,7 +57,9 @@ def cell(call: dict[str, Any], case: str) -> str:
 
 
 def rows_of(fixture: dict[str, list[list[Any]]]) -> str:
-    """A fixture as text: grades by falling score, ties joined, what was not returned behind a bar."""
+    """A fixture as text: grades by falling score, ties joined, what was not returned behind a
+    bar.
+    """
     texts = []
     for query, rows in fixture.items():
         listed = [f"{document}:{'?' if grade is None else f'{grade:g}'}@{score}" for document, score, grade in rows if score is not None]

@@ -1,7 +1,9 @@
-"""Draw the pictures of the gallery and of the guide from a gate to a query anew: ``python docs/gallery.py`` (`make gallery`).
+"""Draw the pictures of the gallery and of the guide from a gate to a query anew: ``python
+docs/gallery.py`` (`make gallery`).
 
-They are taken from the reports that the browser tests open, in the same browser, and kept small: at most 256 colours, which is more than
-a page of text and lines has. Needs Chromium, Playwright and NumPy.
+They are taken from the reports that the browser tests open, in the same browser, and kept small: at
+most 256 colours, which is more than a page of text and lines has. Needs Chromium, Playwright and
+NumPy.
 """
 
 import base64
@@ -75,7 +77,8 @@ def _part(page: "Page", selector: str) -> bytes:
     """A part of a page with a margin, and without the empty space at its right."""
     left, top, width, height = page.locator(selector).evaluate(_EXTENT)
     clip: FloatRect = {"x": left - _MARGIN, "y": top - _MARGIN, "width": width + 2 * _MARGIN, "height": height + 2 * _MARGIN}
-    # The bar of the measure stays at the top of the window, and would cover rows of a part that is taller.
+    # The bar of the measure stays at the top of the window, and would cover rows of a part that is
+    # taller.
     style = ".choose { position: static !important; }"
     return page.screenshot(animations="disabled", full_page=True, clip=clip, style=style)
 
@@ -99,7 +102,9 @@ def _gate(part: str) -> Picture:
 
 
 def _served(path: str, scheme: browsing.Scheme = "light") -> Picture:
-    """A page of `idealrank serve` over a store of three runs; `path` may name the newest evaluation of a run in braces."""
+    """A page of `idealrank serve` over a store of three runs; `path` may name the newest evaluation
+    of a run in braces.
+    """
 
     def picture(visits: browsing.Visits) -> bytes:
         with tempfile.TemporaryDirectory() as folder:
@@ -195,7 +200,8 @@ def small(width: int, height: int, pixels: bytes) -> bytes:
     palette = parts[np.argsort(-counts, kind="stable")[:_COLOURS]]
     distances = ((parts[:, None, :] - palette[None, :, :]) ** 2).sum(axis=2)
     rows = distances.argmin(axis=1).astype(np.uint8)[place].reshape(height, width)
-    lines = np.concatenate((np.zeros((height, 1), np.uint8), rows), axis=1)  # each line begins with its filter: none
+    # each line begins with its filter: none
+    lines = np.concatenate((np.zeros((height, 1), np.uint8), rows), axis=1)
     header = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
     parts_of_file = {b"IHDR": header, b"PLTE": palette.astype(np.uint8).tobytes(), b"IDAT": zlib.compress(lines.tobytes(), 9), b"IEND": b""}
     return b"\x89PNG\r\n\x1a\n" + b"".join(map(_chunk, parts_of_file, parts_of_file.values()))

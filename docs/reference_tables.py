@@ -1,8 +1,10 @@
-"""Write the tables of names in docs/reference from docstrings: ``python docs/reference_tables.py [--check]``.
+"""Write the tables of names in docs/reference from docstrings: ``python docs/reference_tables.py
+[--check]``.
 
-A page of the reference is directives that only a build of the site fills. Between ``<!-- names -->`` and ``<!-- end of names -->`` stands
-what a reader without a build needs: each name of the page with its first sentence, each command, each convention. The row of a new measure
-may wait for the release.
+A page of the reference is directives that only a build of the site fills. Between ``<!-- names
+-->`` and ``<!-- end of names -->`` stands what a reader without a build needs: each name of the
+page with its first sentence, each command, each convention. The row of a new measure may wait for
+the release.
 """
 
 import argparse
@@ -106,7 +108,9 @@ def waiting_rows() -> tuple[str, ...]:
 
 
 def is_current(page: str, today: str, waiting: tuple[str, ...]) -> bool:
-    """True if a page is as it would be written today, perhaps without the rows that wait for the release."""
+    """True if a page is as it would be written today, perhaps without the rows that wait for the
+    release.
+    """
     lines = page.splitlines()
     return lines == [line for line in today.splitlines() if line in lines or not line.startswith(waiting)]
 

@@ -1,11 +1,14 @@
-"""Write what commands print today into the console blocks of pages: ``python docs/refresh.py README.md docs/guides/*.md``.
+"""Write what commands print today into the console blocks of pages: ``python docs/refresh.py
+README.md docs/guides/*.md``.
 
-Run it in the environment of the project (`.venv/bin/python`) after output has changed on purpose, then read the difference. All blocks of a
-page run in order, for a script may write the files of a later command. Only output that stands below a command is replaced; blocks that set
-a machine up, those with a line of dots in their output, and those whose dots still stand for what is printed (ids and times, which change),
-stay as they are.
-Between ``<!-- speed -->`` and ``<!-- end of speed -->`` it puts the table that `make bench` wrote; after ``<!-- speed rows: A; B -->``
-only the first row that compares with A, and the first that compares with B; after ``<!-- speed job: NAME -->`` the table of one job.
+Run it in the environment of the project (`.venv/bin/python`) after output has changed on purpose,
+then read the difference. All blocks of a page run in order, for a script may write the files of a
+later command. Only output that stands below a command is replaced; blocks that set a machine up,
+those with a line of dots in their output, and those whose dots still stand for what is printed (ids
+and times, which change), stay as they are. Between ``<!-- speed -->`` and ``<!-- end of speed -->``
+it puts the table that `make bench` wrote; after ``<!-- speed rows: A; B -->`` only the first row
+that compares with A, and the first that compares with B; after ``<!-- speed job: NAME -->`` the
+table of one job.
 """
 
 import contextlib
@@ -62,7 +65,9 @@ def rows_of(table: str, compared: list[str]) -> str:
 
 
 def rewritten(found: re.Match[str], table: str) -> str:
-    """A marked part with another table; as it is if the words are those already there, however they are wrapped."""
+    """A marked part with another table; as it is if the words are those already there, however they
+    are wrapped.
+    """
     text = f"{found[1]}{table}\n\n{found[found.re.groups]}"
     return found[0] if found[0].split() == text.split() else text
 
@@ -71,7 +76,8 @@ def refresh(page: Path) -> bool:
     """Rewrite one page; whether it changed."""
     before = text = page.read_text(encoding="utf-8")
     names = {"__name__": "__main__"}
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # where the tests run it, too
+    # where the tests run it, too
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         shutil.copytree(ROOT / "examples", "examples", ignore=shutil.ignore_patterns(".*", "__pycache__"))
         for block in blocks_of(text):
             if block.language != "console":  # a script may write the files of a later command

@@ -1,15 +1,20 @@
-"""False alarms in 1,000 rounds, and rounds until drops of 0.01, 0.03 and 0.1 are found, for each kind of alarm.
+"""False alarms in 1,000 rounds, and rounds until drops of 0.01, 0.03 and 0.1 are found, for each
+kind of alarm.
 
-200 canary queries, whose usual values have the mean 0.6. In every round each value differs from its usual one by noise with a standard
-deviation of 0.1, so that the mean has one of 0.007. A drop takes 0.25 from a random part of the queries: from 4 % of them for a drop of
-0.01. Every alarm runs as in `idealrank monitor`, by `advance`.
+200 canary queries, whose usual values have the mean 0.6. In every round each value differs from its
+usual one by noise with a standard deviation of 0.1, so that the mean has one of 0.007. A drop takes
+0.25 from a random part of the queries: from 4 % of them for a drop of 0.01. Every alarm runs as in
+`idealrank monitor`, by `advance`.
 
-The first table has noise that is independent over queries and rounds, and baselines of 10, 30 and 100 rounds, and of a stored evaluation
-with 30 rounds for the noise. The second table has the false alarms for other kinds of noise:
+The first table has noise that is independent over queries and rounds, and baselines of 10, 30 and
+100 rounds, and of a stored evaluation with 30 rounds for the noise. The second table has the false
+alarms for other kinds of noise:
 
 * lasting: a query keeps its noise for 10 rounds on average;
-* shared: all queries go up and down together, by autoregressive noise of 0.005 with a correlation of 0.8 from round to round;
-* day: a sine of a day with an amplitude of 0.01 on independent noise, with a round every 15 minutes;
+* shared: all queries go up and down together, by autoregressive noise of 0.005 with a correlation
+  of 0.8 from round to round;
+* day: a sine of a day with an amplitude of 0.01 on independent noise, with a round every 15
+  minutes;
 * week: 0.01 less on two days of seven, on independent noise, with a round every day.
 
 A setting with `sample` asks 100 queries at random in each round after the baseline.
@@ -130,7 +135,9 @@ def opened(plan: AlarmPlan, state: dict, seen: Iterator[SeenRound], most: int, *
 def measure(
     rule: AlarmRule, setting: Setting, runs: int, length: int, *, drops: Sequence[float] = DROPS, seed: int = 1
 ) -> tuple[float, list]:
-    """False alarms in 1,000 rounds, and the delays of each drop; a drop that is not found within 200 rounds counts 200."""
+    """False alarms in 1,000 rounds, and the delays of each drop; a drop that is not found within
+    200 rounds counts 200.
+    """
     false, delays = 0, [[] for _ in drops]
     for run in range(runs):
         rng = np.random.default_rng([seed, run])
@@ -180,7 +187,8 @@ def noise_rows(runs: int, length: int) -> Iterator[str]:
 
 
 def _fewer(rule: AlarmRule, length: int) -> int:
-    return max(1, length // 10) if isinstance(rule, BaselineRule) else length  # it draws signs in each round
+    # it draws signs in each round
+    return max(1, length // 10) if isinstance(rule, BaselineRule) else length
 
 
 def _whole(rounds: float) -> str:

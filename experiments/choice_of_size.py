@@ -1,10 +1,14 @@
-"""How sure `idealrank choose` is: settings that are alike, told apart by mistake, and those that are not, told apart at all.
+"""How sure `idealrank choose` is: settings that are alike, told apart by mistake, and those that
+are not, told apart at all.
 
-A setting's values are a run's mean, noise that all settings share, and noise of its own. For the first table all settings see the same
-means: whenever one is told from the best, that is a mistake, and at level 0.95 five of 100 are allowed. For the second one setting sees
-runs twice as far apart as the others do: the share of these that are told from it is what the size of the sets of queries decides.
+A setting's values are a run's mean, noise that all settings share, and noise of its own. For the
+first table all settings see the same means: whenever one is told from the best, that is a mistake,
+and at level 0.95 five of 100 are allowed. For the second one setting sees runs twice as far apart
+as the others do: the share of these that are told from it is what the size of the sets of queries
+decides.
 
-Usage: ``python experiments/choice_of_size.py`` (some minutes; ``--collections 20`` for a first look).
+Usage: ``python experiments/choice_of_size.py`` (some minutes; ``--collections 20`` for a first
+look).
 """
 
 import argparse

@@ -1,6 +1,8 @@
-"""Coverage of the 95 % intervals of `idealrank.clicks` on simulated logs: ``python experiments/click_coverage.py [--repetitions 1000]``.
+"""Coverage of the 95 % intervals of `idealrank.clicks` on simulated logs: ``python
+experiments/click_coverage.py [--repetitions 1000]``.
 
-Each case makes a log whose truth is known, and an interval. A case with a reason is one that theory says cannot cover: the reason says why.
+Each case makes a log whose truth is known, and an interval. A case with a reason is one that theory
+says cannot cover: the reason says why.
 """
 
 import argparse
@@ -70,7 +72,9 @@ Case = Callable[[np.random.Generator], tuple[Interval, float]]
 
 @dataclass(frozen=True)
 class Expected:
-    """Share of intervals that should hold the truth, why it is not 95 %, where it is not, and what breaks the estimator, where it is."""
+    """Share of intervals that should hold the truth, why it is not 95 %, where it is not, and what
+    breaks the estimator, where it is.
+    """
 
     low: float = 0.93
     high: float = 0.97
@@ -89,7 +93,7 @@ def case(name: str, low: float = 0.93, high: float = 0.97, reason: str = "", *, 
     return listed
 
 
-# --- single decisions: five actions of known rates ------------------------------------------------------------------------------
+# --- single decisions: five actions of known rates ------------------------------------------------
 
 
 def by_weights(rng: np.random.Generator, estimator: str, clip: float | None = None, **options: object) -> tuple[Interval, float]:
@@ -159,7 +163,7 @@ def robust_difference(rng: np.random.Generator) -> tuple[Interval, float]:
     return found.interval, float((OTHER - TARGET) @ RATES)
 
 
-# --- lists of two of three documents, by Plackett-Luce --------------------------------------------------------------------------
+# --- lists of two of three documents, by Plackett-Luce --------------------------------------------
 
 STRENGTH, WANTED = np.array([1.0, 2.0, 0.7]), np.array([1.6, 0.9, 1.0])
 LIKED = np.array([0.8, 0.3, 0.5])
@@ -204,7 +208,7 @@ case("slates, rips, cascade users", breaks="users look at the documents below")(
 case("slates, iips, cascade users", 0.0, 0.93, "clicks depend on the document above")(lambda rng: slates(rng, "iips", cascade=True))
 
 
-# --- DCG of a ranker that was never shown ---------------------------------------------------------------------------------------
+# --- DCG of a ranker that was never shown ---------------------------------------------------------
 
 
 @case("DCG by exposures", 0.95, 0.995, "exposures come from the same log, which makes the intervals too wide")
@@ -237,7 +241,9 @@ case("DCG under trust bias, without offset", 0.0, 0.5, "mistaken clicks count as
 
 
 def fitted_runs(rng: np.random.Generator) -> tuple[LoggedDCGDifference, float, float]:
-    """Lists of six of twelve documents, by propensities of the same log, for the order by attractiveness and another one."""
+    """Lists of six of twelve documents, by propensities of the same log, for the order by
+    attractiveness and another one.
+    """
     attractive = rng.beta(2, 6, (40, 12))
     log = simulate(attractive, 4000, ranks=6, scores=2 * attractive + rng.normal(0, 0.7, attractive.shape), rng=rng)
     orders = [np.argsort(-values, axis=1)[:, :6] for values in (attractive + rng.normal(0, 0.1, attractive.shape), attractive)]
@@ -259,7 +265,7 @@ def dcg_difference_by_fit(rng: np.random.Generator) -> tuple[Interval, float]:
     return found.dcg.interval, change
 
 
-# --- propensities ---------------------------------------------------------------------------------------------------------------
+# --- propensities ---------------------------------------------------------------------------------
 
 
 @case("propensity by em", 0.91, 0.97, "a bootstrap with 60 replicates is somewhat short")
@@ -282,7 +288,9 @@ def by_trust(rng: np.random.Generator) -> tuple[Interval, float]:
 
 
 def all_held(intervals: np.ndarray, truth: np.ndarray) -> tuple[Interval, float]:
-    """Return 0 and an interval around it if all intervals hold the truth, and another one if not."""
+    """Return 0 and an interval around it if all intervals hold the truth, and another one if
+    not.
+    """
     held = (intervals[:, 0] <= truth) & (truth <= intervals[:, 1])
     return ((-1.0, 1.0) if held.all() else (1.0, 2.0)), 0.0
 
@@ -308,7 +316,7 @@ def offsets(rng: np.random.Generator) -> tuple[Interval, float]:
     return all_held(found.offset_intervals, mistaken - slopes / slopes[0] * mistaken[0])
 
 
-# --- parameters of click models -------------------------------------------------------------------------------------------------
+# --- parameters of click models -------------------------------------------------------------------
 
 
 def of_first(intervals: np.ndarray) -> Interval:
@@ -374,7 +382,7 @@ case("DBN, satisfaction", 0.0, 0.93, "percentiles of few clicks, which end at 0 
 )
 
 
-# --- tests with users -----------------------------------------------------------------------------------------------------------
+# --- tests with users -----------------------------------------------------------------------------
 
 
 @case("A/B by user", breaks="few users, or one with most of the value")

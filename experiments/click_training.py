@@ -1,9 +1,11 @@
-"""Rankers that learn from clicks, beside one that learns from full labels: ``python experiments/click_training.py [--policy fixed]``.
+"""Rankers that learn from clicks, beside one that learns from full labels: ``python
+experiments/click_training.py [--policy fixed]``.
 
-The logs are simulated, so that the grades of all documents are known. Users examine rank r with probability 1/r, and click an examined
-document with a probability that grows with its grade. The ranker that made a log follows one useful feature and one useless feature.
-A ranker that takes clicks as labels learns both. Each log has queries of its own, and as many new queries for nDCG@5 by their true grades.
-Intervals are Student's over the logs, so that they hold for other logs, too.
+The logs are simulated, so that the grades of all documents are known. Users examine rank r with
+probability 1/r, and click an examined document with a probability that grows with its grade. The
+ranker that made a log follows one useful feature and one useless feature. A ranker that takes
+clicks as labels learns both. Each log has queries of its own, and as many new queries for nDCG@5 by
+their true grades. Intervals are Student's over the logs, so that they hold for other logs, too.
 """
 
 import argparse

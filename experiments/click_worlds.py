@@ -4,7 +4,7 @@ import numpy as np
 
 from idealrank.clicks import Sessions, simulate
 
-# --- single decisions: five actions of known rates ------------------------------------------------------------------------------
+# --- single decisions: five actions of known rates ------------------------------------------------
 
 RATES = np.array([0.1, 0.2, 0.3, 0.4, 0.5])
 LOGGING = 0.1 + 0.5 * np.array([0.5, 0.3, 0.1, 0.07, 0.03])
@@ -19,7 +19,7 @@ def decisions(rng: np.random.Generator, n: int = 1000, logging: np.ndarray = LOG
     return rng.binomial(1, RATES[actions]).astype(float), actions
 
 
-# --- lists of three of six documents, the worse ones more often first -----------------------------------------------------------
+# --- lists of three of six documents, the worse ones more often first -----------------------------
 
 DOCUMENTS = np.array([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]])
 SEEN = np.array([1.0, 0.6, 0.4])
@@ -33,7 +33,7 @@ def cut_lists(rng: np.random.Generator, model: str = "pbm") -> Sessions:
     return simulate(DOCUMENTS, 1500, ranks=3, propensity=SEEN, scores=-3 * DOCUMENTS, model=model, noise=0.3, rng=rng)  # type: ignore[arg-type]
 
 
-# --- lists in random order ------------------------------------------------------------------------------------------------------
+# --- lists in random order ------------------------------------------------------------------------
 
 RANKS = 1 / np.arange(1, 4)
 
@@ -42,12 +42,15 @@ def random_lists(rng: np.random.Generator, n: int, queries: int, model: str = "p
     return simulate(rng.beta(2, 2, (queries, 5)), n, ranks=3, model=model, noise=0.3, policy="random", rng=rng)  # type: ignore[arg-type]
 
 
-LATER = np.array([[0.9, 0, 0], [0.4, 0.8, 0], [0.2, 0.5, 0.7]])  # examination of a rank, by the rank of the last click above (0: none)
+# examination of a rank, by the rank of the last click above (0: none)
+LATER = np.array([[0.9, 0, 0], [0.4, 0.8, 0], [0.2, 0.5, 0.7]])
 GOES_ON = 0.7
 
 
 def read_lists(rng: np.random.Generator, n: int, queries: int, goes_on: float, satisfied: float) -> tuple[Sessions, np.ndarray]:
-    """Lists of three of five documents in random order, read from the top until a click satisfies or the user gives up."""
+    """Lists of three of five documents in random order, read from the top until a click satisfies
+    or the user gives up.
+    """
     truth = rng.beta(2, 3, (queries, 5))
     query = rng.integers(0, queries, n)
     shown = rng.permuted(np.tile(np.arange(5), (n, 1)), axis=1)[:, :3]
@@ -59,7 +62,9 @@ def read_lists(rng: np.random.Generator, n: int, queries: int, goes_on: float, s
 
 
 def browsed_lists(rng: np.random.Generator, n: int = 4000, queries: int = 60) -> Sessions:
-    """Lists in random order; users look at a rank with a chance that depends on the last click above."""
+    """Lists in random order; users look at a rank with a chance that depends on the last click
+    above.
+    """
     truth, query = rng.beta(2, 3, (queries, 5)), rng.integers(0, queries, n)
     shown = rng.permuted(np.tile(np.arange(5), (n, 1)), axis=1)[:, :3]
     clicks, last = np.zeros((n, 3), bool), np.zeros(n, np.int64)
@@ -69,7 +74,7 @@ def browsed_lists(rng: np.random.Generator, n: int = 4000, queries: int = 60) ->
     return Sessions.from_arrays(query, shown, clicks)
 
 
-# --- users with a level of their own --------------------------------------------------------------------------------------------
+# --- users with a level of their own --------------------------------------------------------------
 
 
 def visits(rng: np.random.Generator, users: int = 300) -> tuple[np.ndarray, ...]:

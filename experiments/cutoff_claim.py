@@ -1,15 +1,20 @@
-"""Where NDCG with a cutoff of a share of the list cannot tell rankers apart although section 3.3 says it does.
+"""Where NDCG with a cutoff of a share of the list cannot tell rankers apart although section 3.3
+says it does.
 
-Where      Section 3.3 of Wang et al. (2013): NDCG@k with k = c n.
-Printed    Under the conditions of Theorem 6 (logarithm) or 8 (r^-b) for the whole list, the version with a cutoff tells two rankers
+Where      Section 3.3 of Wang et al. (2013): NDCG@k with k = c n. Printed    Under the conditions
+of Theorem 6 (logarithm) or 8 (r^-b) for the whole list, the version with a cutoff tells two rankers
            apart consistently.
-Found      It does not where the rankers differ only below the cutoff: nothing that NDCG@k sees is different, and which of them is ahead
-           becomes a fair coin. What is needed is that ybar differs on a part of [1 - c, 1] that has a positive measure.
-Shown by   An argument and simulation. Of the first n/5 documents of either ranker only those of some sqrt(n) ranks can come from below
-           s = 0.8, where ybar is hardly different yet: that shifts DCG by less and less of its noise. But for them both have one law,
-           and are independent given how many documents are relevant. The pair has the same ybar in the top 20 % and different ones
-           almost everywhere below. With the whole list the logarithm and r^-1/2 settle; with k = n/5 neither does; with k = n/2,
-           which sees the difference, both do.
+Found      It does not where the rankers differ only below the cutoff: nothing that NDCG@k sees is
+different, and which of them is ahead
+           becomes a fair coin. What is needed is that ybar differs on a part of [1 - c, 1] that has
+           a positive measure.
+Shown by   An argument and simulation. Of the first n/5 documents of either ranker only those of
+some sqrt(n) ranks can come from below
+           s = 0.8, where ybar is hardly different yet: that shifts DCG by less and less of its
+           noise. But for them both have one law, and are independent given how many documents are
+           relevant. The pair has the same ybar in the top 20 % and different ones almost everywhere
+           below. With the whole list the logarithm and r^-1/2 settle; with k = n/5 neither does;
+           with k = n/2, which sees the difference, both do.
 """
 
 from collections.abc import Sequence

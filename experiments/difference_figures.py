@@ -1,8 +1,10 @@
-"""The figures of the chapter 'Is B better than A?': differences of every query, flipped signs, and four answers. Takes some seconds.
+"""The figures of the chapter 'Is B better than A?': differences of every query, flipped signs, and
+four answers. Takes some seconds.
 
-differences   One dot for each query of the demo: nDCG@10 of MiniLM less that of BM25; the mean, and its interval.
-flips         The mean difference of 100,000 sign vectors for two pairs of runs, and where the observed one lies.
-answers       Intervals of four comparisons on the demo, beside a margin: better, undecided, equivalent.
+differences   One dot for each query of the demo: nDCG@10 of MiniLM less that of BM25; the mean, and
+its interval. flips         The mean difference of 100,000 sign vectors for two pairs of runs, and
+where the observed one lies. answers       Intervals of four comparisons on the demo, beside a
+margin: better, undecided, equivalent.
 """
 
 import argparse

@@ -1,7 +1,9 @@
-"""Many small drops in a row against a gate that looks back one step, or farther; part of `gate_simulation`.
+"""Many small drops in a row against a gate that looks back one step, or farther; part of
+`gate_simulation`.
 
-Each change touches 20 % of the queries, whose values become other ones of the law of values; some of them lose everything, so that the mean
-of all queries drops by 0.002, or stays. What is blocked is not merged, and the next change starts from what is.
+Each change touches 20 % of the queries, whose values become other ones of the law of values; some
+of them lose everything, so that the mean of all queries drops by 0.002, or stays. What is blocked
+is not merged, and the next change starts from what is.
 """
 
 from collections.abc import Iterator
@@ -54,7 +56,8 @@ class Chains:
     def candidate(self, drop: float) -> FloatArray:
         """The next change: expected value `drop` below what is merged."""
         new = _values(self.merged.shape, self.rng)
-        # A query that is touched has the mean truth - drop/TOUCHED afterwards, so the mean of all drops by `drop`.
+        # A query that is touched has the mean truth - drop/TOUCHED afterwards, so the mean of all
+        # drops by `drop`.
         keeps = (self.truth - drop / TOUCHED) / MEAN
         new = np.where(self.rng.random(new.shape) < keeps, new, 0.0)
         return np.where(self.rng.random(new.shape) < TOUCHED, new, self.merged)
@@ -97,7 +100,9 @@ def erosion(queries: int, chains: int, seed: int) -> Iterator[Eroded]:
 
 
 def stops(candidate: FloatArray, baselines: list[FloatArray], rng: np.random.Generator) -> BoolArray:
-    """True if the gate blocks: a drop against a baseline, of several one whose corrected p is at most alpha."""
+    """True if the gate blocks: a drop against a baseline, of several one whose corrected p is at
+    most alpha.
+    """
     differences = np.stack([candidate - baseline for baseline in baselines], axis=2)
     p = together(differences, rng) if len(baselines) > 1 else tails(differences[..., 0], rng).less.T
     return np.asarray((p <= ALPHA).any(axis=1))

@@ -1,12 +1,15 @@
-"""Fifty commits in a row against a baseline file: how often harmless series are closed, and what drops sum up to.
+"""Fifty commits in a row against a baseline file: how often harmless series are closed, and what
+drops sum up to.
 
-Engines    `noise`: a run moves 20 % of the queries by normal noise of standard deviation 0.15, anew in each run, whatever
-           the engine, as an approximate index or a language model does. `steps`: each commit moves 20 % of the queries
-           for good, and two runs of one commit are equal.
-Commits    Harmless ones, whose true drop is 0, or drops of 0.002 each. What the gate closes is not merged.
-Baselines  `previous`: the last accepted run, an ordinary run, each commit at alpha 0.05. `pinned`: a baseline file that is
-           never updated. `updated`: one that is updated after each pass, as `idealrank gate --update-baseline` does. Files
-           spend alpha 0.05 over 50 commits.
+Engines    `noise`: a run moves 20 % of the queries by normal noise of standard deviation 0.15, anew
+in each run, whatever
+           the engine, as an approximate index or a language model does. `steps`: each commit moves
+           20 % of the queries for good, and two runs of one commit are equal.
+Commits    Harmless ones, whose true drop is 0, or drops of 0.002 each. What the gate closes is not
+merged. Baselines  `previous`: the last accepted run, an ordinary run, each commit at alpha 0.05.
+`pinned`: a baseline file that is
+           never updated. `updated`: one that is updated after each pass, as `idealrank gate
+           --update-baseline` does. Files spend alpha 0.05 over 50 commits.
 Tests      The sign flips of the gate, one-sided, max-T over the checks of a commit.
 """
 
@@ -46,7 +49,8 @@ class Row:
     lost : float
         True drop of all that was merged.
     raised : float
-        Mean of the queries' own values over the true mean, in the end: what choosing by these queries adds.
+        Mean of the queries' own values over the true mean, in the end: what choosing by these
+        queries adds.
     """
 
     engine: str
@@ -88,7 +92,9 @@ class Engine:
 
 
 def closes(pairs: list[tuple[FloatArray, FloatArray]], level: float, seed: int) -> bool:
-    """Return whether a gate with one check a pair of runs before and now is closed at this level."""
+    """Return whether a gate with one check a pair of runs before and now is closed at this
+    level.
+    """
     everywhere = np.ones(pairs[0][0].size, np.bool_)
     tests = [Hypothesis(_table(before), _table(now), 0, everywhere) for before, now in pairs]
     plan = Plan(level=1 - level, alternative="less", n_resamples=DRAWS, seed=seed, threads=1)
@@ -124,7 +130,9 @@ def series_of(engine: Engine, baseline: str, drop: float) -> list[bool]:
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """Series of one row: an engine, its queries, the true drop of each commit, and the kind of baseline."""
+    """Series of one row: an engine, its queries, the true drop of each commit, and the kind of
+    baseline.
+    """
 
     engine: str
     queries: int

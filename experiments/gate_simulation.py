@@ -1,12 +1,18 @@
-"""What a gate on pull requests does in a year: false alarms, drops caught, and what slips through step by step.
+"""What a gate on pull requests does in a year: false alarms, drops caught, and what slips through
+step by step.
 
-Data       See `simulated_changes`: a small change touches 20 % of the queries, a re-training 80 %, each a little; and the demo's real
-           rankings with 20 % of the lists reordered. Three measures. Without a drop a change helps as much as it harms.
-           Lopsided changes gain much on few queries and lose little on many, or the other way round; their mean is 0.
-Rules      The two thresholds people write by hand; the gate as it is by default, for one measure; with two companions that may close it,
-           too; for comparison, any of three measures without a correction; with a tolerance; and strict, with a margin.
+Data       See `simulated_changes`: a small change touches 20 % of the queries, a re-training 80 %,
+each a little; and the demo's real
+           rankings with 20 % of the lists reordered. Three measures. Without a drop a change helps
+           as much as it harms. Lopsided changes gain much on few queries and lose little on many,
+           or the other way round; their mean is 0.
+Rules      The two thresholds people write by hand; the gate as it is by default, for one measure;
+with two companions that may close it,
+           too; for comparison, any of three measures without a correction; with a tolerance; and
+           strict, with a margin.
 Tests      Sign flips, one-sided, alpha 0.05, of 2,999 draws; exact where at most 12 queries differ.
-Erosion    50 changes, one after the other, each with a true drop of 0.002, or with none. What the gate blocks is not merged.
+Erosion    50 changes, one after the other, each with a true drop of 0.002, or with none. What the
+gate blocks is not merged.
 """
 
 import argparse
@@ -46,14 +52,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Seen:
-    """The drop that the gate says it detects, of harmless changes (median), and the drops that it does detect.
+    """The drop that the gate says it detects, of harmless changes (median), and the drops that it
+    does detect.
 
     Attributes
     ----------
     promised : float
         Median of `detectable` over harmless changes for which the gate states it.
     alike, caught : float
-        Share of drops of that size it catches: where every query falls by as much, and where some of those touched lose everything.
+        Share of drops of that size it catches: where every query falls by as much, and where some
+        of those touched lose everything.
     actual : float
         The drop of the latter kind that it catches in 80 % of cases.
     """
@@ -68,7 +76,9 @@ class Seen:
 
 @dataclass(frozen=True)
 class Lopsided:
-    """How often harmless changes are blocked that gain much on few queries, or lose much on few, by the gate and by a t test."""
+    """How often harmless changes are blocked that gain much on few queries, or lose much on few, by
+    the gate and by a t test.
+    """
 
     law: str
     touched: float
@@ -87,8 +97,9 @@ class Strict:
 
 
 class Tested(NamedTuple):
-    """One-sided p values that the mean is below, or above, each null, shape (nulls, changes, measures); and those of the companions,
-    all measures but the first: below 0, corrected together, shape (changes, measures - 1).
+    """One-sided p values that the mean is below, or above, each null, shape (nulls, changes,
+    measures); and those of the companions, all measures but the first: below 0, corrected together,
+    shape (changes, measures - 1).
     """
 
     less: FloatArray
@@ -190,7 +201,9 @@ def _four_in_five(curve: list[tuple[Changes, int]]) -> float:
 
 
 def strict_rows(arguments: argparse.Namespace) -> list[Strict]:
-    """A strict gate with the margin 0.02 for three measures of re-trainings: false passes, and harmless changes let through."""
+    """A strict gate with the margin 0.02 for three measures of re-trainings: false passes, and
+    harmless changes let through.
+    """
     cases = {
         "no measure drops": (0.0, NONE),
         "one of three drops by the margin": (0.02, slice(0, 1)),

@@ -1,14 +1,18 @@
-"""How often intervals of means and of paired differences hold the truth, and how wide they are, on values like those of nDCG.
+"""How often intervals of means and of paired differences hold the truth, and how wide they are, on
+values like those of nDCG.
 
-Data       A quarter of the queries have the value 0, a tenth 1, the others Beta(1.2, 1.8): skewed, with many zeros. In pairs, 80 % of the
+Data       A quarter of the queries have the value 0, a tenth 1, the others Beta(1.2, 1.8): skewed,
+with many zeros. In pairs, 80 % of the
            queries have equal values in both systems. The others are
 
-           no difference    two independent values of the same law: differences of either sign, mean 0;
-           better           65 % rise, 35 % fall, by Beta(1, 3): mean 0.2 (0.65 - 0.35) 0.25 = 0.015;
-           rare gains       85 % fall by up to 0.1, 15 % rise by 0.3 to 1: skewed, mean 0.2 (0.15 0.65 - 0.85 0.05) = 0.011.
+           no difference    two independent values of the same law: differences of either sign, mean
+           0; better           65 % rise, 35 % fall, by Beta(1, 3): mean 0.2 (0.65 - 0.35) 0.25 =
+           0.015; rare gains       85 % fall by up to 0.1, 15 % rise by 0.3 to 1: skewed, mean 0.2
+           (0.15 0.65 - 0.85 0.05) = 0.011.
 
-Asked      Of intervals of level 0.95: the share that hold the true mean, and the mean width of those that end on both sides.
-Methods    t; percentile, basic, bca and studentised of 2,000 bootstrap draws; and the inverted sign-flip test, for differences.
+Asked      Of intervals of level 0.95: the share that hold the true mean, and the mean width of
+those that end on both sides. Methods    t; percentile, basic, bca and studentised of 2,000
+bootstrap draws; and the inverted sign-flip test, for differences.
 """
 
 import argparse
@@ -111,7 +115,9 @@ def cell(data: str, queries: int, method: str, found: tuple[FloatArray, FloatArr
 
 
 def table(rows: Sequence[Cell], separator: str) -> list[str]:
-    """A line for each kind of data and number of queries: coverage and, in brackets, width in multiples of that of t."""
+    """A line for each kind of data and number of queries: coverage and, in brackets, width in
+    multiples of that of t.
+    """
     lines = []
     for data, queries in dict.fromkeys((row.data, row.queries) for row in rows):
         here = {row.method: row for row in rows if (row.data, row.queries) == (data, queries)}

@@ -1,9 +1,13 @@
-"""Collections of which everything is known, and the part of it that assessors saw: what `judgment_reach` draws its queries from.
+"""Collections of which everything is known, and the part of it that assessors saw: what
+`judgment_reach` draws its queries from.
 
-Documents  1,000 a query, few of them relevant, with grades 1 to 3; three worlds with few, some and many relevant documents.
-Rankers    What a ranker gives a document is its relevance, seen more or less well, an error that all rankers share, and one of its own.
-           Two runs A and B, three other systems, and a relative of A and one of B that share four fifths of the run's own error.
-Pools      Who was judged how deep; a document's chance to be judged depends on nothing else, except where `hidden` takes judgments away.
+Documents  1,000 a query, few of them relevant, with grades 1 to 3; three worlds with few, some and
+many relevant documents. Rankers    What a ranker gives a document is its relevance, seen more or
+less well, an error that all rankers share, and one of its own.
+           Two runs A and B, three other systems, and a relative of A and one of B that share four
+           fifths of the run's own error.
+Pools      Who was judged how deep; a document's chance to be judged depends on nothing else, except
+where `hidden` takes judgments away.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +26,9 @@ OTHERS = SYSTEMS[2:5]
 
 
 class World(NamedTuple):
-    """Relevant documents a query (mean, and spread of the logarithm), and how well a ranker sees each grade."""
+    """Relevant documents a query (mean, and spread of the logarithm), and how well a ranker sees
+    each grade.
+    """
 
     relevant: float
     spread: float
@@ -56,7 +62,8 @@ def _binary(grades: IntArray) -> FloatArray:
     return (grades > 0).astype(float)
 
 
-# Gains of grades, and weights of ranks; the weights of RR@10 are those of its rates, since it is no sum over documents.
+# Gains of grades, and weights of ranks; the weights of RR@10 are those of its rates, since it is no
+# sum over documents.
 MEASURES: dict[str, tuple[Callable[[IntArray], FloatArray], FloatArray]] = {
     "nDCG@10": (lambda grades: grades.astype(float), 1 / np.log2(np.arange(2, CUTOFF + 2))),
     "nDCG@10, binary": (_binary, 1 / np.log2(np.arange(2, CUTOFF + 2))),
@@ -153,13 +160,16 @@ def judged_by(drawn: Bank, pool: Mapping[str, int]) -> BoolArray:
 
 
 def hidden(drawn: Bank, judged: BoolArray, share: float, rng: np.random.Generator) -> BoolArray:
-    """Take away judgments for a reason that depends on the grade: this share of the relevant documents that B alone returns."""
+    """Take away judgments for a reason that depends on the grade: this share of the relevant
+    documents that B alone returns.
+    """
     alone = (drawn.ranks[:, 1] < CUTOFF) & (drawn.ranks[:, 0] >= CUTOFF)
     return judged & ~(alone & (drawn.grades > 0) & (rng.random(judged.shape) < share))
 
 
 def fresh(drawn: Bank, share: float, rng: np.random.Generator) -> tuple[Bank, BoolArray]:
-    """Put new documents in this share of B's first ten places, as relevant as the ones that they replace; where they are.
+    """Put new documents in this share of B's first ten places, as relevant as the ones that they
+    replace; where they are.
 
     A ranks the replaced documents as before. No system of a pool returns a new document.
     """
@@ -188,7 +198,9 @@ def sampled(drawn: Bank, judged: BoolArray, share: float, rng: np.random.Generat
 
 
 def named(drawn: Bank, source: str, rng: np.random.Generator, *, mirrored: bool) -> BoolArray:
-    """Labels that name relevant documents alone: see `SOURCES`. In a mirrored bank, both halves have the same luck."""
+    """Labels that name relevant documents alone: see `SOURCES`. In a mirrored bank, both halves
+    have the same luck.
+    """
     relevant = drawn.grades > 0
     luck = rng.random((len(relevant) // 2, relevant.shape[1])) if mirrored else rng.random(relevant.shape)
     luck = np.concatenate([luck, luck]) if mirrored else luck
@@ -233,7 +245,8 @@ class Sample:
     scale : array of shape (queries,)
         1 / ideal of the judged documents; 0 where none is relevant. 1 of measures without an ideal.
     difference, truth, condensed, condensed_short : arrays of shape (queries,)
-        B - A as judged, with every document judged, and on judged documents alone of lists of 1,000 and of 10.
+        B - A as judged, with every document judged, and on judged documents alone of lists of 1,000
+        and of 10.
     linear : bool
         Whether the measure is a sum over documents.
     """

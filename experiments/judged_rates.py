@@ -1,4 +1,6 @@
-"""Shares at which unjudged documents are likely to be relevant, for many replicates at once: what `judgment_reach` describes."""
+"""Shares at which unjudged documents are likely to be relevant, for many replicates at once: what
+`judgment_reach` describes.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,7 +16,8 @@ ROOT = 0.25  # of the odds of gaps
 
 
 def joined(counts: FloatArray, least: int = LEAST) -> IntArray:
-    """Groups of neighbouring ranks from the top with at least so many documents; what is left joins the last group.
+    """Groups of neighbouring ranks from the top with at least so many documents; what is left joins
+    the last group.
 
     Counts have the shape (replicates, 10), groups too: numbers from 0.
     """
@@ -42,7 +45,9 @@ def wilson(share: FloatArray, n: FloatArray, z: float) -> FloatArray:
 
 
 def rate(relevant: FloatArray, judged: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Share relevant, weighted by rank, and the number of documents it is worth: 1 / sum of (weight of a group)^2 / (its documents)."""
+    """Share relevant, weighted by rank, and the number of documents it is worth: 1 / sum of (weight
+    of a group)^2 / (its documents).
+    """
     groups = joined(judged)
     found, seen, weight = (by_group(groups, values) for values in (relevant, judged, weights))
     share = (weight * np.divide(found, seen, out=np.zeros_like(found), where=seen > 0)).sum(axis=1)
@@ -86,7 +91,9 @@ def kept_odds(own: Gaps, shared: Gaps) -> FloatArray:
 
 
 def unexplained(sums: dict[str, FloatArray], weights: FloatArray, declared: float) -> FloatArray:
-    """Share of unlabelled documents of a run's own beyond what sampling a share of those that are not relevant leaves."""
+    """Share of unlabelled documents of a run's own beyond what sampling a share of those that are
+    not relevant leaves.
+    """
     groups = joined(sums["alone"])
     zeros, missing, weight = (by_group(groups, values) for values in (sums["alone"] - sums["alone_relevant"], sums["own"], weights))
     most = zeros * (1 - declared) / declared + Z * np.sqrt(np.maximum(zeros, 1) * (1 - declared)) / declared

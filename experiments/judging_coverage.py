@@ -1,15 +1,22 @@
-"""Coverage of intervals about judges: agreement, corrected estimates, shares, accuracy, leniency, worth of a label.
+"""Coverage of intervals about judges: agreement, corrected estimates, shares, accuracy, leniency,
+worth of a label.
 
-Data       Queries with documents. A document has a quality: normal about the level of its query, which is normal too (0.6). The human
-           grades it 0 to 3 by quality and a little noise (0.3); the judge by quality, more noise (0.7), and a leniency that is its own in
-           every query (0.15 on average, 0.5 around it). So pairs of one query are alike, in what the human says and in how the judge errs.
-Truth      Of agreement, leniency and worth: the value of 20,000 such queries. Of corrected estimates: the mean of the human over all units
-           (pairs), over the law of the queries (clustered, queries), or of the documents at hand (documents, fixed).
-Asked      Of intervals of level 0.95: the share that hold the truth, the mean width, and of estimates the bias in standard deviations,
+Data       Queries with documents. A document has a quality: normal about the level of its query,
+which is normal too (0.6). The human
+           grades it 0 to 3 by quality and a little noise (0.3); the judge by quality, more noise
+           (0.7), and a leniency that is its own in every query (0.15 on average, 0.5 around it). So
+           pairs of one query are alike, in what the human says and in how the judge errs.
+Truth      Of agreement, leniency and worth: the value of 20,000 such queries. Of corrected
+estimates: the mean of the human over all units
+           (pairs), over the law of the queries (clustered, queries), or of the documents at hand
+           (documents, fixed).
+Asked      Of intervals of level 0.95: the share that hold the truth, the mean width, and of
+estimates the bias in standard deviations,
            and how many human labels the estimate is worth for each one that there is.
 
-The part `errors` has simpler data: independent units, each with a value of the human and one of the judge. A judge may err
-rarely, or units with a value may be rare, so that a few labels show neither. Truth is the mean of the law of the human values.
+The part `errors` has simpler data: independent units, each with a value of the human and one of the
+judge. A judge may err rarely, or units with a value may be rare, so that a few labels show neither.
+Truth is the mean of the law of the human values.
 """
 
 import argparse
@@ -33,7 +40,9 @@ MANY = 20_000
 CUTOFF = 10
 
 Found: TypeAlias = tuple[float, tuple[float, float], float]
-"""An estimate, its interval, and human labels that it is worth for each one that there is (NaN where that means nothing)."""
+"""An estimate, its interval, and human labels that it is worth for each one that there is (NaN
+where that means nothing).
+"""
 
 
 class Cell(NamedTuple):
@@ -50,7 +59,9 @@ class Cell(NamedTuple):
 
 
 class World(NamedTuple):
-    """Queries: grades of the human and the judge, and scores of two systems, shape (queries, documents)."""
+    """Queries: grades of the human and the judge, and scores of two systems, shape (queries,
+    documents).
+    """
 
     human: FloatArray
     judge: FloatArray
@@ -82,7 +93,7 @@ def ndcg(grades: FloatArray, scores: FloatArray) -> FloatArray:
     return np.divide(ranked @ discount, best, out=np.zeros_like(best), where=best > 0)
 
 
-# --- what is tried -----------------------------------------------------------------------------------------------------------
+# --- what is tried --------------------------------------------------------------------------------
 
 STATISTICS: Mapping[str, dict[str, Any]] = {
     "percent": {"statistic": "percent"},
@@ -94,7 +105,9 @@ STATISTICS: Mapping[str, dict[str, Any]] = {
 
 
 class Try(NamedTuple):
-    """A row of the table: what, in which setting, by which method; one draw of it; and its truth, unless the draw says it."""
+    """A row of the table: what, in which setting, by which method; one draw of it; and its truth,
+    unless the draw says it.
+    """
 
     what: str
     setting: str
@@ -183,7 +196,7 @@ def _measure(n: int, quantile: Any, ddof: int, *, differ: bool) -> Callable[[np.
     return draw
 
 
-# --- rare errors and rare values -----------------------------------------------------------------------------------------------
+# --- rare errors and rare values ------------------------------------------------------------------
 
 
 def _misses(size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
@@ -199,7 +212,9 @@ def _flips(size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]
 
 
 def _rare(size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Share of 0.05; the judge misses a fifth of the positives, and is wrong on 2 % of the others."""
+    """Share of 0.05; the judge misses a fifth of the positives, and is wrong on 2 % of the
+    others.
+    """
     human = rng.random(size) < 0.05
     judge = np.where(human, rng.random(size) >= 0.2, rng.random(size) < 0.02)
     return human.astype(float), judge.astype(float)
@@ -303,7 +318,9 @@ def _documents(measure: str, share: float, queries: Any) -> Callable[[np.random.
 
 
 def shares() -> Iterator[Try]:
-    """Rogan and Gladen's share of relevant pairs: the judge errs alike in all queries here, as the estimate assumes, or by query."""
+    """Rogan and Gladen's share of relevant pairs: the judge errs alike in all queries here, as the
+    estimate assumes, or by query.
+    """
     for n in (100, 400):
         for method in ("smoothed", "delta"):
             yield Try("share of grade 2 or 3", f"{n} labelled, errors alike", method, _share(n, method, spread=0.0), None)
@@ -391,7 +408,7 @@ def tries(parts: Sequence[str]) -> Iterator[Try]:
         yield from made[part]()
 
 
-# --- the table ---------------------------------------------------------------------------------------------------------------
+# --- the table ------------------------------------------------------------------------------------
 
 
 def cell(one: Try, runs: int, seed: int) -> Cell:

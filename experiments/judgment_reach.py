@@ -1,34 +1,52 @@
-"""When judgments do not carry a verdict: wrong signs and power of the rule of `compare`, and of its rivals.
+"""When judgments do not carry a verdict: wrong signs and power of the rule of `compare`, and of its
+rivals.
 
-Data       See `judged_pools`: everything is known, and a pool decides what is judged. Queries are drawn with replacement from 8,000, so
-           that the true difference is known exactly; the true difference is that with all documents judged.
-Gains      An unjudged document that one run alone returns would add, if relevant, u = g(rank) weight(rank) / ideal: g is the mean gain of
-           the judged relevant documents at that rank, both runs together. One that both return would add g (weight in B - weight in A) /
-           ideal, g the mean over its two ranks. Ranks with under 20 documents join the ranks above. RR@10 is its expected value, with
-           each unjudged document relevant independently of the others.
-Rates      Of a run whose unjudged documents count: the share relevant among its judged documents at those ranks, weighted by u (RR@10:
-           by what each would add alone), (i) of all, (ii) of those that the other run does not return. Limits are Wilson's, of 90 %.
-           They are made of all queries and of those in which the run has unjudged documents of its own; the more cautious ones count.
-Gaps       Unjudged documents of a run's own above a deeper judged one of its own, and judged ones there: their ratio is the odds of a gap,
-           which the depth of a pool cannot explain. Documents that both runs return have such odds, too.
-Limits     The lower one is that of (ii), 0 where (ii) has under 20 documents. Its odds are multiplied by the fourth root of (odds of a gap
-           among shared documents / among own ones), if that is below 1: pools that miss own documents may miss other kinds of them.
-           The upper one is the smaller of the limits of (i) and (ii). If the odds of a gap are larger than among shared documents and
-           than among own documents of the other run, both by more than chance (90 %), the excess may be new documents, which no assessor
-           could have judged: their part takes the larger limit.
-Declared   With every relevant document labelled and a known share f of the others, unlabelled documents are not relevant up to the
-           upper limit (90 %) of their number: zeros (1 - f) / f. The excess takes the larger limit; the lower limit is 0.
-Rules      A verdict stands if the mean difference is significant, with the same sign, at each of a few points (share of the losing
-           run's unjudged documents that are relevant, that of the winning run's, that of those both return). A set of such points is
-           convex for sums over documents, so that a verdict that stands at some points stands between them, too.
-Positive   Labels that name relevant documents alone have no rates. The verdict is that of the test, but for labels of one side: one run
-           returns at least 99 % of the labelled documents, and the other does not. Queries without a label do not count.
-Tests      Paired t, two-sided, alpha 0.05.
-Wrong      A verdict against the sign of the true difference; where that is 0, any verdict.
-Library    `compare` decides one pair at a time, by `idealrank.analysis.comparison.tipping`: too slow for the pairs drawn here. The
-           rule below works on arrays; `tests/unit/test_experiment_reach.py` holds both to the same verdicts, rates and limits.
-Choice     The fourth root and the test of gaps were chosen on seeds 101 to 606; the tables are of seed 33.
-Time       About six minutes of one core.
+Data       See `judged_pools`: everything is known, and a pool decides what is judged. Queries are
+drawn with replacement from 8,000, so
+           that the true difference is known exactly; the true difference is that with all documents
+           judged.
+Gains      An unjudged document that one run alone returns would add, if relevant, u = g(rank)
+weight(rank) / ideal: g is the mean gain of
+           the judged relevant documents at that rank, both runs together. One that both return
+           would add g (weight in B - weight in A) / ideal, g the mean over its two ranks. Ranks
+           with under 20 documents join the ranks above. RR@10 is its expected value, with each
+           unjudged document relevant independently of the others.
+Rates      Of a run whose unjudged documents count: the share relevant among its judged documents at
+those ranks, weighted by u (RR@10:
+           by what each would add alone), (i) of all, (ii) of those that the other run does not
+           return. Limits are Wilson's, of 90 %. They are made of all queries and of those in which
+           the run has unjudged documents of its own; the more cautious ones count.
+Gaps       Unjudged documents of a run's own above a deeper judged one of its own, and judged ones
+there: their ratio is the odds of a gap,
+           which the depth of a pool cannot explain. Documents that both runs return have such odds,
+           too.
+Limits     The lower one is that of (ii), 0 where (ii) has under 20 documents. Its odds are
+multiplied by the fourth root of (odds of a gap
+           among shared documents / among own ones), if that is below 1: pools that miss own
+           documents may miss other kinds of them. The upper one is the smaller of the limits of (i)
+           and (ii). If the odds of a gap are larger than among shared documents and than among own
+           documents of the other run, both by more than chance (90 %), the excess may be new
+           documents, which no assessor could have judged: their part takes the larger limit.
+Declared   With every relevant document labelled and a known share f of the others, unlabelled
+documents are not relevant up to the
+           upper limit (90 %) of their number: zeros (1 - f) / f. The excess takes the larger limit;
+           the lower limit is 0.
+Rules      A verdict stands if the mean difference is significant, with the same sign, at each of a
+few points (share of the losing
+           run's unjudged documents that are relevant, that of the winning run's, that of those both
+           return). A set of such points is convex for sums over documents, so that a verdict that
+           stands at some points stands between them, too.
+Positive   Labels that name relevant documents alone have no rates. The verdict is that of the test,
+but for labels of one side: one run
+           returns at least 99 % of the labelled documents, and the other does not. Queries without
+           a label do not count.
+Tests      Paired t, two-sided, alpha 0.05. Wrong      A verdict against the sign of the true
+difference; where that is 0, any verdict. Library    `compare` decides one pair at a time, by
+`idealrank.analysis.comparison.tipping`: too slow for the pairs drawn here. The
+           rule below works on arrays; `tests/unit/test_experiment_reach.py` holds both to the same
+           verdicts, rates and limits.
+Choice     The fourth root and the test of gaps were chosen on seeds 101 to 606; the tables are of
+seed 33. Time       About six minutes of one core.
 """
 
 import argparse
@@ -68,9 +86,11 @@ _COUNTED = ("relevant", "judged", "alone", "alone_relevant")
 KEPT_NEGATIVES = 0.3
 NEARLY_ALL = 0.99  # labels of one side
 
-# How much better B sees relevance than the other systems, a true difference of about 0.05 and of 0.015.
+# How much better B sees relevance than the other systems, a true difference of about 0.05 and of
+# 0.015.
 TRUTHS = {"equal": 0.0, "better": 0.1, "a little better": 0.035}
-# A sees one kind of relevant document well, B all kinds alike: A is better at the top, B further down, the means are equal.
+# A sees one kind of relevant document well, B all kinds alike: A is better at the top, B further
+# down, the means are equal.
 CROSSING = {
     "some relevant": ((0, 0.6, 2.4, 2.4), (0, 1.66, 1.66, 1.66)),
     "few relevant": ((0, 1.2, 3.2, 3.2), (0, 2.05, 2.05, 2.05)),
@@ -125,7 +145,8 @@ def own_limits(loser: Rates, winner: Rates) -> Point:
     return Point(loser.upper, winner.lower, 0 * loser.upper)
 
 
-# Which limits a rule takes, and where the verdict has to stand besides as judged. "old rule" was that of earlier versions.
+# Which limits a rule takes, and where the verdict has to stand besides as judged. "old rule" was
+# that of earlier versions.
 RULES: dict[str, tuple[str, tuple[Corner, ...]]] = {
     "as judged": ("smaller", ()),
     "worst case": ("smaller", (worst,)),
@@ -217,7 +238,9 @@ def significant(differences: FloatArray) -> IntArray:
 
 
 class Replicates:
-    """Draws of queries, with what follows for each: (replicates,) and (replicates, queries) arrays."""
+    """Draws of queries, with what follows for each: (replicates,) and (replicates, queries)
+    arrays.
+    """
 
     def __init__(self, columns: Columns, drawn: IntArray) -> None:
         self.difference, self.linear, self.declared = columns.of.difference[drawn], columns.of.linear, columns.declared
@@ -238,13 +261,17 @@ class Replicates:
 
     @staticmethod
     def _of_concerned(sums: dict[str, FloatArray]) -> dict[str, FloatArray]:
-        """Sums over the queries that have unjudged documents of the run's own; where these add nothing, over those with any."""
+        """Sums over the queries that have unjudged documents of the run's own; where these add
+        nothing, over those with any.
+        """
         any_own = sums["adds"].sum(axis=1, keepdims=True) > 0
         there = {name: np.where(any_own, sums[f"{name} of own"], sums[f"{name} of any"]) for name in _COUNTED}
         return there | {"own": sums["own"]}
 
     def gaps(self, run: int) -> tuple[Gaps, Gaps]:
-        """Of the run's own documents above a deeper judged one, and of those that both runs return."""
+        """Of the run's own documents above a deeper judged one, and of those that both runs
+        return.
+        """
         own, shared = ([self._sums[run][name].sum(axis=1) for name in names] for names in (("gaps", "filled"), ("both", "both_judged")))
         return Gaps(*own), Gaps(*shared)
 
@@ -275,7 +302,9 @@ class Replicates:
         return Rates(*limits, shares.among_judged, shares.among_alone, shares.n_alone)
 
     def moved(self, share_a: FloatArray, share_b: FloatArray, both: FloatArray, rows: Any = slice(None)) -> FloatArray:
-        """Change of each query's difference in some replicates; `both` of shared documents is 0, or the share of both runs."""
+        """Change of each query's difference in some replicates; `both` of shared documents is 0, or
+        the share of both runs.
+        """
         if self.linear:
             added_a, added_b = (added[rows] for added in self.adds)
             return share_b[:, None] * added_b - share_a[:, None] * added_a + both[:, None] * self.shift[rows]
@@ -350,7 +379,8 @@ def run_cell(of: Sample, queries: int, runs: int, seed: int, names: Names, *, de
 
 
 def run_named(of: Sample, held: IntArray, queries: int, runs: int, seed: int, names: Names) -> Cell:
-    """Counts for labels that name relevant documents alone; `held` counts them by query, in A's ten and in B's, shape (queries, 3).
+    """Counts for labels that name relevant documents alone; `held` counts them by query, in A's ten
+    and in B's, shape (queries, 3).
 
     Queries without a label are not drawn; the true difference is that over all queries.
     """
@@ -385,7 +415,9 @@ def _counted(
 
 
 def relevance(of: Sample) -> dict[str, float]:
-    """Shares relevant of B's documents that A does not return: of judged ones (of all, too), and of unjudged ones, at ranks with some."""
+    """Shares relevant of B's documents that A does not return: of judged ones (of all, too), and of
+    unjudged ones, at ranks with some.
+    """
     found, judged, alone = of.b.gains > 0, of.b.judged, of.b.alone
     weights = (~judged & alone).sum(axis=0)
     if not weights.sum():
@@ -400,7 +432,9 @@ def relevance(of: Sample) -> dict[str, float]:
 
 
 def asked_of(world: str, truth: str, arguments: argparse.Namespace) -> Bank:
-    """The bank of a world and a truth; equal ones are mirrored, those that are worse are better ones swapped."""
+    """The bank of a world and a truth; equal ones are mirrored, those that are worse are better
+    ones swapped.
+    """
     plain = truth.replace("worse", "better")
     rng = np.random.default_rng((arguments.seed, list(WORLDS).index(world), list(TRUTHS).index(plain)))
     seen = tuple(value * (1 + TRUTHS[plain]) for value in WORLDS[world].seen)
@@ -409,7 +443,9 @@ def asked_of(world: str, truth: str, arguments: argparse.Namespace) -> Bank:
 
 
 def cells(arguments: argparse.Namespace) -> Iterator[Cell]:
-    """All cells: pools, judgments missing inside them, crossing runs, judgments missing for a reason, and positive labels alone."""
+    """All cells: pools, judgments missing inside them, crossing runs, judgments missing for a
+    reason, and positive labels alone.
+    """
     for names, of in chain(_pooled(arguments), _missing(arguments), _crossing(arguments), _hidden(arguments)):
         declared = KEPT_NEGATIVES if names.pool == DECLARED else None
         for queries in arguments.queries:
@@ -431,7 +467,9 @@ def _pooled(arguments: argparse.Namespace) -> Iterator[tuple[Names, Sample]]:
 
 
 def _missing(arguments: argparse.Namespace) -> Iterator[tuple[Names, Sample]]:
-    """Both first tens are judged, but for new documents of B, for chance, or for documents that are not relevant."""
+    """Both first tens are judged, but for new documents of B, for chance, or for documents that are
+    not relevant.
+    """
     for world in WORLDS:
         for truth in MISSING_TRUTHS if world == "some relevant" else MISSING_TRUTHS[:1]:
             drawn = asked_of(world, truth, arguments)

@@ -14,7 +14,8 @@ MISSING_TRUTHS = ("equal", "better", "worse")
 KINDS = ("pools", "missing", "crossing", "crossing, others", "hidden", "positive labels")
 REPORTED = ("A 10, B 10", "A 12, B 4", "A 10", "A 6, B 6", "2 others, 10", "2 others, 20")
 
-# Where both first tens are judged, a rule has nothing to doubt: what is left is the ideal, which lacks the unjudged documents.
+# Where both first tens are judged, a rule has nothing to doubt: what is left is the ideal, which
+# lacks the unjudged documents.
 GROUPS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "one side": lambda cell: cell["kind"] == "pools" and cell["pool"] in ("A 12, B 6", "A 12, B 4", "A 10"),
     "both sides": lambda cell: cell["kind"] == "pools" and cell["pool"] in ("A 6, B 6", "A 4, B 4"),
@@ -37,7 +38,9 @@ def lined(head: Sequence[str], body: Sequence[Sequence[str]], words: int) -> lis
 
 
 def rivals(found: Sequence[dict[str, Any]]) -> list[str]:
-    """Each rule: the largest share of wrong verdicts in each group of cells, and its power where judged alike (250 queries)."""
+    """Each rule: the largest share of wrong verdicts in each group of cells, and its power where
+    judged alike (250 queries).
+    """
     names = [name for name in found[0]["wrong"] if name != "all judged"]
     most = max(cell["queries"] for cell in found)
     powered = {
@@ -53,7 +56,9 @@ def rivals(found: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def pool_lines(found: Sequence[dict[str, Any]]) -> list[str]:
-    """Each pool: the largest share of wrong verdicts over worlds, measures and truths, and the mean share of right ones."""
+    """Each pool: the largest share of wrong verdicts over worlds, measures and truths, and the mean
+    share of right ones.
+    """
     cells_of = [cell for cell in found if cell["kind"] in ("pools", "missing")]
     body = []
     for pool in dict.fromkeys(cell["pool"] for cell in cells_of):
@@ -103,7 +108,9 @@ def positive_lines(found: Sequence[dict[str, Any]], queries: int) -> list[str]:
 
 
 def cell_lines(part: Sequence[dict[str, Any]]) -> list[str]:
-    """Wrong and right verdicts of single cells: with all judged, as judged, and by the old rule and the rule."""
+    """Wrong and right verdicts of single cells: with all judged, as judged, and by the old rule and
+    the rule.
+    """
     shown = [rule for rule in SHOWN if rule in part[0]["wrong"]]
     head = ["truth", "pool", "queries", "true", "as judged", "unjudged A", "B"]
     for title in ("wrong", "right"):

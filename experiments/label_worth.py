@@ -1,11 +1,15 @@
-"""Worth of one label of each of 22 language models, in human labels: the table of the page on label worth.
+"""Worth of one label of each of 22 language models, in human labels: the table of the page on label
+worth.
 
-Data    A folder with `judges.csv` (query, document, human, and a column for each judge) and `runs/*.run`, as of the 22 public judges of
-        the LLMJudge benchmark (Rahmani and others, "Judging the Judges", arXiv 2502.13908) on 4,423 pairs of TREC 2023 Deep Learning. The
-        data are not part of this repository. Grades outside 0 to 3 are clipped.
-Asked   Agreement with the human, bias, what each judge would change about the runs, and the worth of its labels: of one pair where pairs
-        are labelled at random, of the grades of one query for nDCG@10 (median over pairs of runs), and of 200 human labels with all others
-        from the judge.
+Data    A folder with `judges.csv` (query, document, human, and a column for each judge) and
+`runs/*.run`, as of the 22 public judges of
+        the LLMJudge benchmark (Rahmani and others, "Judging the Judges", arXiv 2502.13908) on 4,423
+        pairs of TREC 2023 Deep Learning. The data are not part of this repository. Grades outside 0
+        to 3 are clipped.
+Asked   Agreement with the human, bias, what each judge would change about the runs, and the worth
+of its labels: of one pair where pairs
+        are labelled at random, of the grades of one query for nDCG@10 (median over pairs of runs),
+        and of 200 human labels with all others from the judge.
 """
 
 import argparse
@@ -49,7 +53,9 @@ def qrels_of(data: Data, name: str) -> Qrels:
 
 
 def worth_of_labels(data: Data, name: str, rng: np.random.Generator) -> float:
-    """Median of how many human labels 200 of them are worth together with all other labels of the judge, over draws of the 200."""
+    """Median of how many human labels 200 of them are worth together with all other labels of the
+    judge, over draws of the 200.
+    """
     human, judge, found = data.grades["human"], np.clip(data.grades[name], SCALE[0], SCALE[-1]), []
     for _ in range(DRAWS):
         chosen = np.zeros(human.size, bool)

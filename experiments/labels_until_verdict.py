@@ -1,12 +1,16 @@
-"""Labels until `compare` has a verdict: the estimate of the library against replays with the true grades.
+"""Labels until `compare` has a verdict: the estimate of the library against replays with the true
+grades.
 
-Data       Collections of `judged_pools`: queries of which everything is known, and a pool that decides what is judged.
-Replay     Where the verdict is "too few judgments", documents are labelled with their true grades in the order of `idealrank judge next
-           --until compare`, as it was before the first label. The verdict is looked at after 1, 2, 3, ... labels, from 10 on after every
-           tenth part more.
-Ratio      The estimate made before the first label, over the number of labels until there is a verdict.
-Stops      With ``--stops``, collections without a true difference: how often a difference is found where the verdict is looked at after
-           each sheet, of the estimated number of documents, of 20, or of all. With every document labelled, 5 % are expected.
+Data       Collections of `judged_pools`: queries of which everything is known, and a pool that
+decides what is judged. Replay     Where the verdict is "too few judgments", documents are labelled
+with their true grades in the order of `idealrank judge next
+           --until compare`, as it was before the first label. The verdict is looked at after 1, 2,
+           3, ... labels, from 10 on after every tenth part more.
+Ratio      The estimate made before the first label, over the number of labels until there is a
+verdict. Stops      With ``--stops``, collections without a true difference: how often a difference
+is found where the verdict is looked at after
+           each sheet, of the estimated number of documents, of 20, or of all. With every document
+           labelled, 5 % are expected.
 Time       About ten minutes of one core.
 """
 
@@ -105,7 +109,9 @@ def replays(drawn: Bank, judged: BoolArray, measure: str, *, queries: int, times
 
 
 def stopped(drawn: Bank, judged: BoolArray, measure: str, budget: int | None) -> tuple[str, int]:
-    """Label sheets until the verdict; the verdict, and the number of labels. None: sheets as long as the estimate."""
+    """Label sheets until the verdict; the verdict, and the number of labels. None: sheets as long
+    as the estimate.
+    """
     grades, a, b = grades_of(drawn, judged), lists_of(drawn, 0), lists_of(drawn, 1)
     given = 0
     while True:
@@ -120,7 +126,9 @@ def stopped(drawn: Bank, judged: BoolArray, measure: str, budget: int | None) ->
 
 
 def stops(measure: str, times: int) -> Iterator[str]:
-    """Lines of the table of stops: pools, worlds and collections of 50 queries without a true difference."""
+    """Lines of the table of stops: pools, worlds and collections of 50 queries without a true
+    difference.
+    """
     yield "| pool | sheets | collections | a difference found | labels |"
     yield "|---|---|---|---|---|"
     banks = [bank(world, BANK // 2, np.random.default_rng(11)).mirrored() for world in WORLDS.values()]

@@ -1,15 +1,20 @@
 """The ranker that wins in the end can lose on every list anyone will see.
 
-Where      Definition 5 and Lemma 22 of Wang et al. (2013): standard NDCG (discount 1/log(1 + r), whole list) tells two rankers apart
+Where      Definition 5 and Lemma 22 of Wang et al. (2013): standard NDCG (discount 1/log(1 + r),
+whole list) tells two rankers apart
            consistently if the sign of the difference stays the same for all n >= N.
-Printed    Nothing wrong: N exists. The statement says nothing of its size.
-Found      N can be astronomic. The sign "in the end" is that of the first term, a / ln n; the next, b / ln^2 n, has the other sign and
+Printed    Nothing wrong: N exists. The statement says nothing of its size. Found      N can be
+astronomic. The sign "in the end" is that of the first term, a / ln n; the next, b / ln^2 n, has the
+other sign and
            is the larger one until ln n passes about b / |a|.
-Shown by   Two rankers of the same documents, ybar_0 = 0.7 - 1.6 u + 1.8 u^2 and ybar_1 = 0.5 - 0.4 t + 0.8 t s, with u = 1 - s. Both find
-           p = 1/2. For t = 0 the first wins from the start, with K = 2; a tilt t > 0 of the second makes K = 1, and it wins in the end.
+Shown by   Two rankers of the same documents, ybar_0 = 0.7 - 1.6 u + 1.8 u^2 and ybar_1 = 0.5 - 0.4
+t + 0.8 t s, with u = 1 - s. Both find
+           p = 1/2. For t = 0 the first wins from the start, with K = 2; a tilt t > 0 of the second
+           makes K = 1, and it wins in the end.
 
-N_0 - N_1 is the difference of the means of NDCG by Definition 20, N*_0 - N*_1 the same with the correction of `pseudo_expectation`; a
-positive number means that the ranker that loses in the end is ahead.
+N_0 - N_1 is the difference of the means of NDCG by Definition 20, N*_0 - N*_1 the same with the
+correction of `pseudo_expectation`; a positive number means that the ranker that loses in the end is
+ahead.
 """
 
 import argparse

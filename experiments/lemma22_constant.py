@@ -1,11 +1,13 @@
 """Lemma 22: the coefficient needs a factor 1/p, and its power of the logarithm is never 0.
 
-Where      Lemma 22 and eq. (25) of Wang et al. (2013).
-Printed    N_0 - N_1 behaves like a / ln^K n, with a = (-1)^K int Dybar(1 - u) ln^K u du, Dybar = ybar_0 - ybar_1, and K a nonnegative
+Where      Lemma 22 and eq. (25) of Wang et al. (2013). Printed    N_0 - N_1 behaves like a / ln^K
+n, with a = (-1)^K int Dybar(1 - u) ln^K u du, Dybar = ybar_0 - ybar_1, and K a nonnegative
            integer, the smallest for which a is not 0.
-Found      The coefficient is a / p. And K >= 1: for K = 0 the integral is p - p = 0, since both rankers order the same documents. Neither
+Found      The coefficient is a / p. And K >= 1: for K = 0 the integral is p - p = 0, since both
+rankers order the same documents. Neither
            touches what the lemma is used for, the sign.
-Shown by   ln^K n (N_0 - N_1), by Definition 20, for three pairs of rankers and n up to 10^1000: it tends to a / p, not to a.
+Shown by   ln^K n (N_0 - N_1), by Definition 20, for three pairs of rankers and n up to 10^1000: it
+tends to a / p, not to a.
 """
 
 import argparse

@@ -1,13 +1,16 @@
 """Lemma 23: the exponent is min(alpha/3, 1/3) at best, not min(alpha/3, 1).
 
-Where      Lemma 23 of Wang et al. (2013).
-Printed    NDCG differs from its pseudo-expectation by order n^-min(alpha/3, 1), for ybar Hoelder continuous of exponent alpha.
-Found      Eq. (31) of its proof gives F(n)^(-1/3) besides, so min(alpha/3, 1/3) up to logarithms under the logarithmic discount. A
-           constant ybar is Hoelder continuous of any exponent; for it the printed rate is 1/n, which neither the mean of NDCG nor the
-           spread of single lists allows.
-Shown by   ybar = 1/2, exactly and without simulation: given that l of n documents are relevant, every choice of l ranks is alike, so that
-           the mean of NDCG is l mean(D) / (D(1) + ... + D(l)), and its variance that of a sample without replacement; then l is binomial.
-           N is Definition 20's. Were the rate 1/n, the columns n |E - N| and n sd would stay bounded. They grow.
+Where      Lemma 23 of Wang et al. (2013). Printed    NDCG differs from its pseudo-expectation by
+order n^-min(alpha/3, 1), for ybar Hoelder continuous of exponent alpha. Found      Eq. (31) of its
+proof gives F(n)^(-1/3) besides, so min(alpha/3, 1/3) up to logarithms under the logarithmic
+discount. A
+           constant ybar is Hoelder continuous of any exponent; for it the printed rate is 1/n,
+           which neither the mean of NDCG nor the spread of single lists allows.
+Shown by   ybar = 1/2, exactly and without simulation: given that l of n documents are relevant,
+every choice of l ranks is alike, so that
+           the mean of NDCG is l mean(D) / (D(1) + ... + D(l)), and its variance that of a sample
+           without replacement; then l is binomial. N is Definition 20's. Were the rate 1/n, the
+           columns n |E - N| and n sd would stay bounded. They grow.
 """
 
 import argparse

@@ -1,11 +1,15 @@
-"""Every limit of the theory, the pseudo-expectation N with and without its correction, and simulated means side by side.
+"""Every limit of the theory, the pseudo-expectation N with and without its correction, and
+simulated means side by side.
 
-Where      Theorems 4, 7, 9 and 11 to 17 and Definition 20 of Wang et al. (2013); the linear discount of Jin and Geng.
-Printed    The limits, and N = int_1^cn ybar(1 - s/n) D(s) ds / F(n min(c, p)) as what NDCG is like at a finite n.
-Found      The limits hold. Some are very far away: by the theorem on the logarithm everything tends to 1, and at n = 10^6 a bad ranker
-           has 0.91. N leaves out what a sum over ranks has beyond the integral, kappa; the corrected N* has it in numerator and
-           denominator, and there is no bias left that the simulation could see from n = 10^4 on.
-Shown by   z = (mean - N*) / standard error, which should look like standard normal numbers, beside z of N. Rows of one model and one n
+Where      Theorems 4, 7, 9 and 11 to 17 and Definition 20 of Wang et al. (2013); the linear
+discount of Jin and Geng. Printed    The limits, and N = int_1^cn ybar(1 - s/n) D(s) ds / F(n min(c,
+p)) as what NDCG is like at a finite n. Found      The limits hold. Some are very far away: by the
+theorem on the logarithm everything tends to 1, and at n = 10^6 a bad ranker
+           has 0.91. N leaves out what a sum over ranks has beyond the integral, kappa; the
+           corrected N* has it in numerator and denominator, and there is no bias left that the
+           simulation could see from n = 10^4 on.
+Shown by   z = (mean - N*) / standard error, which should look like standard normal numbers, beside
+z of N. Rows of one model and one n
            are about the same lists, so their z go together.
 """
 
@@ -43,7 +47,9 @@ class Row(NamedTuple):
     error: float
 
     def z(self, value: float) -> float:
-        """How many standard errors the mean is above a value; 0 where both are the same and nothing varies."""
+        """How many standard errors the mean is above a value; 0 where both are the same and nothing
+        varies.
+        """
         return (self.mean - value) / self.error if self.error else 0.0
 
 

@@ -1,8 +1,11 @@
-"""Linear NDCG as a pairwise loss: where the identity of Jin and Geng holds, where ranks begin, and what bounds the loss.
+"""Linear NDCG as a pairwise loss: where the identity of Jin and Geng holds, where ranks begin, and
+what bounds the loss.
 
-The NDCG of the ECML/PKDD 2010 challenge gives rank i of n documents the weight n - i. Then ideal DCG - DCG is a sum over the pairs in
-the wrong order, R(f). Random lists show three things: which order of tied documents goes with which way of counting tied pairs; that
-ranks count from 1; and that the number of pairs Z bounds R(f) for two grades only, where the weighted number Z_w always does.
+The NDCG of the ECML/PKDD 2010 challenge gives rank i of n documents the weight n - i. Then ideal
+DCG - DCG is a sum over the pairs in the wrong order, R(f). Random lists show three things: which
+order of tied documents goes with which way of counting tied pairs; that ranks count from 1; and
+that the number of pairs Z bounds R(f) for two grades only, where the weighted number Z_w always
+does.
 """
 
 import argparse
@@ -53,8 +56,11 @@ class Sample:
 
 
 def loss_by_pairs(labels: Any, scores: Any, tie: float) -> float:
-    """Each pair with a lower and a higher grade: 1 if the lower stands first, `tie` if the scores are equal, times the difference."""
-    difference = np.maximum(labels[None, :] - labels[:, None], 0)  # row: lower grade, column: higher grade
+    """Each pair with a lower and a higher grade: 1 if the lower stands first, `tie` if the scores
+    are equal, times the difference.
+    """
+    # row: lower grade, column: higher grade
+    difference = np.maximum(labels[None, :] - labels[:, None], 0)
     ahead = scores[:, None] - scores[None, :]
     return float((difference * ((ahead > 0) + tie * (ahead == 0))).sum())
 
@@ -65,7 +71,9 @@ def from_zero(rank: Any, length: Any) -> Any:
 
 
 def identity(rng: np.random.Generator, count: int, longest: int) -> list[dict[str, Any]]:
-    """How many lists violate ideal DCG - DCG = R(f), under each way to take ties, and R(f) = sum of the losses at the thresholds."""
+    """How many lists violate ideal DCG - DCG = R(f), under each way to take ties, and R(f) = sum of
+    the losses at the thresholds.
+    """
     tied, untied = Sample(rng, count, longest), Sample(rng, count, longest, "no ties")
     ratings = Sample(rng, count, longest, "eighths")
     cases = [("whole grades, no ties", untied, *RULES[0]), *(("whole grades, ties", tied, *rule) for rule in RULES)]
@@ -88,7 +96,9 @@ def identity(rng: np.random.Generator, count: int, longest: int) -> list[dict[st
 
 
 def base(m_most: int = 12, n_most: int = 10) -> dict[str, int]:
-    """The ideal DCG of m ones and n zeros against mn + m(m - 1)/2, ranks from 1 and from 0; the difference to a DCG does not change."""
+    """The ideal DCG of m ones and n zeros against mn + m(m - 1)/2, ranks from 1 and from 0; the
+    difference to a DCG does not change.
+    """
     sizes = [(m, n) for m in range(m_most + 1) for n in range(n_most + 1)]
     labels = np.concatenate([[1.0] * m + [0.0] * n for m, n in sizes])
     scores, group = np.concatenate([np.arange(float(m + n)) for m, n in sizes]), [m + n for m, n in sizes]

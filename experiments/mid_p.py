@@ -146,7 +146,9 @@ class Shares(NamedTuple):
 
 
 def shares(name: str, queries: int, sets: int, seed: int) -> dict[str, Shares]:
-    """Share of sets that each test finds significant; of lopsided laws, only without a difference."""
+    """Share of sets that each test finds significant; of lopsided laws, only without a
+    difference.
+    """
     rng = np.random.default_rng((seed, list(LAWS).index(name), queries))
     found: dict[str, list[tuple[FloatArray, ...]]] = {test: [] for test in TESTS}
     for _ in range(-(-sets // BATCH)):
@@ -194,7 +196,9 @@ def zeros_and_ones(queries: int, sides: int, alpha: float) -> Levels:
 
 
 def untied(queries: int, sides: int, alpha: float) -> Levels:
-    """Exact levels if every query differs and no two sums are equal; two-sided, each ties with its mirror image."""
+    """Exact levels if every query differs and no two sums are equal; two-sided, each ties with its
+    mirror image.
+    """
     rank = alpha * 2.0**queries / sides  # p of the k-th largest is k / rank times alpha
     return Levels(*(math.floor(rank + half) * sides / 2.0**queries for half in (0.0, 0.5)))
 

@@ -1,6 +1,7 @@
 """The models of relevance that the experiments speak of, by name, and what every script does alike.
 
-ybar(s) is the chance that a document is relevant whose canonical score is s, 1 at the top of the list; u = 1 - s is the depth.
+ybar(s) is the chance that a document is relevant whose canonical score is s, 1 at the top of the
+list; u = 1 - s is the depth.
 """
 
 import argparse
@@ -28,7 +29,9 @@ class Model(NamedTuple):
 
 
 def wave(s: Any, period: float) -> Any:
-    """One period of a sine from s = 0 on, then 0: its mean is 0, so the share of relevant documents stays."""
+    """One period of a sine from s = 0 on, then 0: its mean is 0, so the share of relevant documents
+    stays.
+    """
     return 0.1 * np.where(s < period, np.sin(2 * np.pi * np.minimum(s, period) / period), 0.0)
 
 
@@ -103,7 +106,9 @@ def decades(largest: int, first: int = 1000) -> list[int]:
 
 
 def steps(largest: int, first: int = 100, a_decade: int = 16) -> list[int]:
-    """Lengths at which a sign is looked at: rising by the same factor, with all powers of ten among them."""
+    """Lengths at which a sign is looked at: rising by the same factor, with all powers of ten among
+    them.
+    """
     count = int(np.ceil(a_decade * np.log10(largest / first))) if largest > first else 0
     sizes = {round(first * 10 ** (k / a_decade)) for k in range(count)}
     return sorted(size for size in sizes | {largest} if size <= largest)
@@ -112,7 +117,9 @@ def steps(largest: int, first: int = 100, a_decade: int = 16) -> list[int]:
 def signs(
     name: str, measures: Mapping[str, tuple[Any, Any]], arguments: argparse.Namespace, sizes: list[int] | None = None
 ) -> dict[str, Distinguishability]:
-    """The first ranker of a pair against the second under each discount and cutoff, on the same lists."""
+    """The first ranker of a pair against the second under each discount and cutoff, on the same
+    lists.
+    """
     first, second = (model.made() for model in pair(name))
     tables = distinguish_many(
         first, second, measures.values(), sizes=sizes or steps(arguments.largest), runs=arguments.runs,
@@ -122,7 +129,9 @@ def signs(
 
 
 def sign_rows(tables: Mapping[str, Distinguishability], largest: int) -> list[str]:
-    """How often the first ranker is ahead at each power of ten, and how often the sign stays from there on."""
+    """How often the first ranker is ahead at each power of ten, and how often the sign stays from
+    there on.
+    """
     rows = [f"  {'discount':12} {'n':>9}  {'first ranker ahead':>22}  sign stays up to {largest:,}"]
     for label, table in tables.items():
         for size in decades(largest):

@@ -1,8 +1,11 @@
-"""Labels that each strategy of `idealrank judge next` needs to settle a comparison, and errors of its sequential test.
+"""Labels that each strategy of `idealrank judge next` needs to settle a comparison, and errors of
+its sequential test.
 
-Judgments are hidden and revealed in the order of each strategy: on pydocs, and on all pairs of the runs of a folder with ``human.qrels``
-and ``runs/``. Run it as ``python experiments/next_labels.py --pairs FOLDER``. ``--figures DIR`` also writes the curves, and ``--first N``
-takes the first N pairs only. ``--results FILE`` keeps the result of each pair, and goes on after the last one that it has.
+Judgments are hidden and revealed in the order of each strategy: on pydocs, and on all pairs of the
+runs of a folder with ``human.qrels`` and ``runs/``. Run it as ``python experiments/next_labels.py
+--pairs FOLDER``. ``--figures DIR`` also writes the curves, and ``--first N`` takes the first N
+pairs only. ``--results FILE`` keeps the result of each pair, and goes on after the last one that it
+has.
 """
 
 import argparse
@@ -36,7 +39,9 @@ def pydocs(orders: int) -> LabelReplay:
 
 
 def pairs(folder: Path, orders: int, first: int | None, results: Path | None) -> list[dict[str, Any]]:
-    """Return the records of the replays of all pairs of runs with different means; each is written to a file as soon as it is known."""
+    """Return the records of the replays of all pairs of runs with different means; each is written
+    to a file as soon as it is known.
+    """
     qrels = to_qrels(folder / "human.qrels")
     runs = [to_run(path, name=path.stem) for path in sorted((folder / "runs").glob("*.run"))]
     wanted = list(combinations(runs, 2))[:first]
@@ -79,7 +84,9 @@ def all_table(found: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def more_than_depth(found: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Make the lines of the table of pairs by the size of their difference: labels that `bounds` needs per label of depth order."""
+    """Make the lines of the table of pairs by the size of their difference: labels that `bounds`
+    needs per label of depth order.
+    """
     yield "| difference of means | pairs | bounds, ratio to depth | largest | more than depth |"
     yield "|---|---|---|---|---|"
     rows = [(abs(one["difference"]), next(c["ratio_to_depth"] for c in one["curves"] if c["strategy"] == "bounds")) for one in found]
@@ -91,7 +98,9 @@ def more_than_depth(found: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def populations(rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Make differences of queries whose mean is just not above 0: the hardest case for a test of the sign."""
+    """Make differences of queries whose mean is just not above 0: the hardest case for a test of
+    the sign.
+    """
     values = {
         "half 1, half -1": np.repeat([1.0, -1.0], 30),
         "one in ten at 0.9, others at -0.1": np.repeat([0.9, -0.1], [6, 54]),
@@ -104,7 +113,9 @@ def populations(rng: np.random.Generator) -> dict[str, np.ndarray]:
 
 
 def error_table(orders: int, seed: int = 1) -> Iterator[str]:
-    """Make the lines of the table of errors: shares of random orders in which the test finds a mean above 0."""
+    """Make the lines of the table of errors: shares of random orders in which the test finds a mean
+    above 0.
+    """
     rng = np.random.default_rng(seed)
     yield "| differences of queries | " + " | ".join(f"alpha {alpha:g}" for alpha in ALPHAS) + " |"
     yield "|---|" + "---|" * len(ALPHAS)

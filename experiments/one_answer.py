@@ -1,8 +1,10 @@
 """Compare the answers of compare, gate, robust, why, the page and the trackers on 20 pairs of runs.
 
-Data       Two rankers of all qualities, 30 queries of 30 documents, three in ten of them relevant, judged by one of five kinds of pools.
+Data       Two rankers of all qualities, 30 queries of 30 documents, three in ten of them relevant,
+judged by one of five kinds of pools.
            nDCG@10 is the first measure, P@10 its companion.
-Answers    The two-sided p and the verdict on the new run, from each; of the gate its outcome, whose test is one-sided.
+Answers    The two-sided p and the verdict on the new run, from each; of the gate its outcome, whose
+test is one-sided.
 """
 
 import argparse
@@ -21,7 +23,8 @@ from idealrank.reports.views.robustness import robust_parts
 
 PAIRS = 20
 QUERIES = DOCUMENTS = 30
-POOLS = ((30, 30), (8, 2), (2, 8), (5, 5), (12, 0))  # first documents of the old and the new run that are judged
+# first documents of the old and the new run that are judged
+POOLS = ((30, 30), (8, 2), (2, 8), (5, 5), (12, 0))
 MEASURES = ("nDCG@10", "P@10")
 PRINTED = {  # first words of the text of robust, and the verdict they stand for
     "new is better than old:": "better",
@@ -105,7 +108,9 @@ def asked(seed: int) -> Asked:
 
 
 def _read(text: str) -> str:
-    """Read the verdict from the first words of the text of `idealrank robust`; the text if it begins with none."""
+    """Read the verdict from the first words of the text of `idealrank robust`; the text if it
+    begins with none.
+    """
     first = " ".join(text.split("\n\n", maxsplit=1)[0].split())
     return next((verdict for words, verdict in PRINTED.items() if first.startswith(words)), first)
 

@@ -1,4 +1,5 @@
-"""Tests with users: false verdicts under peeking, power of the plan, and credit of clicks from indifferent users.
+"""Tests with users: false verdicts under peeking, power of the plan, and credit of clicks from
+indifferent users.
 
 False verdicts  A/B tests without a difference, read 40 times up to 20, 60, 400 or 2,000 users:
                 tests with a verdict at some look, by each convention of `ab_effect`. Half of the
@@ -26,7 +27,8 @@ from idealrank.clicks.interleaving import Method
 from idealrank.data.types import FloatArray, IntArray
 
 USERS = (20, 60, 400, 2000)
-UNEQUAL = ((0.9, 400), (0.9, 2000), (0.9, 10_000), (0.99, 2000), (0.99, 10_000))  # share of users in B, and users
+# share of users in B, and users
+UNEQUAL = ((0.9, 400), (0.9, 2000), (0.9, 10_000), (0.99, 2000), (0.99, 10_000))
 LOOKS = 40
 DEFAULT_PLAN = 10_000
 
@@ -58,8 +60,10 @@ WORLDS: dict[str, Draw] = {
     "lognormal": _revenue,
 }
 
-LIST_PLANS = ((0.6, 0.5), (0.55, 0.0))  # share of B among lists with a preference, share of lists without
-USER_PLANS = ((0.5, 10_000), (0.5, 400), (0.2, 10_000))  # difference in standard deviations, planned users
+# share of B among lists with a preference, share of lists without
+LIST_PLANS = ((0.6, 0.5), (0.55, 0.0))
+# difference in standard deviations, planned users
+USER_PLANS = ((0.5, 10_000), (0.5, 400), (0.2, 10_000))
 
 RANKINGS = {
     "reversed": ("abcdef", "fedcba"),
@@ -89,8 +93,9 @@ class FalseVerdicts:
     """Shares of tests without a difference that have a verdict at some look.
 
     `at_any_look` and `own_plan` read the confidence sequence, which is narrowest at 10,000 users or
-    at the last look; `peeking` reads the interval of a planned size at every look, and `once` at the
-    last one. `too_few` is the share of tests whose cohorts are too small for a verdict even then.
+    at the last look; `peeking` reads the interval of a planned size at every look, and `once` at
+    the last one. `too_few` is the share of tests whose cohorts are too small for a verdict even
+    then.
     """
 
     world: str
@@ -105,7 +110,9 @@ class FalseVerdicts:
 
 @dataclass(frozen=True, kw_only=True)
 class Power:
-    """Shares of tests that find the planned difference: read once at the planned number, or 40 times."""
+    """Shares of tests that find the planned difference: read once at the planned number, or 40
+    times.
+    """
 
     plan: str
     looks: str
@@ -116,7 +123,9 @@ class Power:
 
 @dataclass(frozen=True, kw_only=True)
 class Credit:
-    """Verdict and share of B among wins by teams, the share by the sign of summed shares, and their mean."""
+    """Verdict and share of B among wins by teams, the share by the sign of summed shares, and their
+    mean.
+    """
 
     method: str
     rankings: str

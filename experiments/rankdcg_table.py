@@ -1,8 +1,9 @@
 """The test table of the rankDCG paper, worked anew, with what its text gets wrong.
 
-Katerenchuk and Rosenberg (2016), "RankDCG: Rank-Ordering Evaluation Measure", LREC, compare four measures on six lists of
-predictions for the true values L = 9 4 4 2 2 2 1 1 1 1. Each column is computed here with idealrank's public functions, cut to three
-decimals as in the paper, and shown exactly beside that.
+Katerenchuk and Rosenberg (2016), "RankDCG: Rank-Ordering Evaluation Measure", LREC, compare four
+measures on six lists of predictions for the true values L = 9 4 4 2 2 2 1 1 1 1. Each column is
+computed here with idealrank's public functions, cut to three decimals as in the paper, and shown
+exactly beside that.
 """
 
 import argparse
@@ -61,7 +62,9 @@ def positional_precision(reference: list[float], predicted: list[float]) -> Frac
 
 
 def value_ratio(reference: list[float], predicted: list[float]) -> float:
-    """The predicted values as gains, in the printed order, over the true ones: what the paper calls nDCG."""
+    """The predicted values as gains, in the printed order, over the true ones: what the paper calls
+    nDCG.
+    """
     places = -np.arange(len(reference))
     return float(ir.dcg(predicted, places)[0] / ir.dcg(reference, places)[0])
 
@@ -83,12 +86,16 @@ def row_of(predicted: list[float]) -> dict[str, Any]:
 
 
 def cut(value: float) -> float:
-    """Three decimals, the rest cut off as in the paper; what misses a thousandth by a binary error is that thousandth."""
+    """Three decimals, the rest cut off as in the paper; what misses a thousandth by a binary error
+    is that thousandth.
+    """
     return math.trunc(1000 * value + math.copysign(1e-9, value)) / 1000
 
 
 def exact(key: str, value: float) -> str:
-    """As a fraction where the column consists of fractions (lists of ten have small ones), else to twelve decimals."""
+    """As a fraction where the column consists of fractions (lists of ten have small ones), else to
+    twelve decimals.
+    """
     if key in ("value_ratio", "ndcg"):
         return "1" if math.isclose(value, 1, rel_tol=1e-15) else f"{value:.12f}"
     return str(Fraction(value).limit_denominator(30_000))

@@ -1,8 +1,12 @@
-"""Margins and rare losses: how often equivalence or a strict gate passes a true loss of the margin, and how often an equal run.
+"""Margins and rare losses: how often equivalence or a strict gate passes a true loss of the margin,
+and how often an equal run.
 
-Worlds     Differences of queries whose true mean is minus the margin: normal; 80 % zero; 5 % lose 0.4; 2 % lose 0.9 and the others hardly
-           move; binary; ties as of P@10. Equal runs: no difference at all, 20 % of the queries change, all change; true mean 0.
-Rules      The sign-flip test alone; with at least 3 L / margin queries (rule of three); and the rule of `compare` and strict gates: the
+Worlds     Differences of queries whose true mean is minus the margin: normal; 80 % zero; 5 % lose
+0.4; 2 % lose 0.9 and the others hardly
+           move; binary; ties as of P@10. Equal runs: no difference at all, 20 % of the queries
+           change, all change; true mean 0.
+Rules      The sign-flip test alone; with at least 3 L / margin queries (rule of three); and the
+rule of `compare` and strict gates: the
            sign-flip test and `unseen_loss_p`, with the largest loss L of 1, or of the world.
 Tests      One-sided, alpha 0.05, sign flips of 2,999 draws.
 """
@@ -32,7 +36,9 @@ Draw = Callable[[np.random.Generator, tuple[int, int]], FloatArray]
 
 
 class World(NamedTuple):
-    """Law of the differences, the margin, which is its true loss, and the largest loss of a query."""
+    """Law of the differences, the margin, which is its true loss, and the largest loss of a
+    query.
+    """
 
     draw: Draw
     margin: float
@@ -84,7 +90,9 @@ class Level:
 
 @dataclass(frozen=True, kw_only=True)
 class Power:
-    """Shares of samples of equal runs that pass, by margin, with the largest loss of 1 and of 0.3, and by sign flips alone."""
+    """Shares of samples of equal runs that pass, by margin, with the largest loss of 1 and of 0.3,
+    and by sign flips alone.
+    """
 
     world: str
     queries: int

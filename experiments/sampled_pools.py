@@ -1,21 +1,27 @@
 """Bias and coverage of estimates from samples of pooled documents, and from samples of queries.
 
-Data       250 queries with 60 pooled documents. A document has a quality: normal (1) about the level of its query (0.7).
-           It is relevant above a cut, and doubly 0.8 above it. Two runs rank by quality with noise of 0.9 and of 1.3.
-Sample     Strata by best rank, each with a share, as `judge pool --strata`: 10:1,60:0.1 takes all documents down to rank
+Data       250 queries with 60 pooled documents. A document has a quality: normal (1) about the
+level of its query (0.7).
+           It is relevant above a cut, and doubly 0.8 above it. Two runs rank by quality with noise
+           of 0.9 and of 1.3.
+Sample     Strata by best rank, each with a share, as `judge pool --strata`: 10:1,60:0.1 takes all
+documents down to rank
            10, and a tenth of the others, within each query.
-Asked      For each measure: how much its mean is off, as a share of the mean with all judgments, and how often the 95 %
+Asked      For each measure: how much its mean is off, as a share of the mean with all judgments,
+and how often the 95 %
            interval of the difference of the two runs over queries contains the true difference.
-           `relevant` is the mean number of sampled relevant documents of a query, `shortfall` the share by which
-           `SampledJudgments.shortfall` expects AP to be too low, `no interval` the share of samples of which
-           `sampled_estimate` gives no interval; the coverage is that of the interval without this rule.
+           `relevant` is the mean number of sampled relevant documents of a query, `shortfall` the
+           share by which `SampledJudgments.shortfall` expects AP to be too low, `no interval` the
+           share of samples of which `sampled_estimate` gives no interval; the coverage is that of
+           the interval without this rule.
 
-The second table is about samples of queries: 2,000 queries, whose traffic falls with the rank as 1 / rank, have values from
-0 to 1 that do not depend on it. `sample_queries` draws some of them, and the mean is over the traffic of all.
+The second table is about samples of queries: 2,000 queries, whose traffic falls with the rank as 1
+/ rank, have values from 0 to 1 that do not depend on it. `sample_queries` draws some of them, and
+the mean is over the traffic of all.
 
-    interval     share of intervals of `QuerySample.interval` that contain this mean
-    width        mean width of these intervals over 3.92 standard deviations of the estimates
-    weights      the same of `mean_interval` with the weights alone, as `evaluate --weights --intervals`
+    interval     share of intervals of `QuerySample.interval` that contain this mean width
+    mean width of these intervals over 3.92 standard deviations of the estimates weights      the
+    same of `mean_interval` with the weights alone, as `evaluate --weights --intervals`
 """
 
 import argparse

@@ -1,11 +1,16 @@
-"""What an interval of a difference covers when systems are trained several times, and the seeds are left out.
+"""What an interval of a difference covers when systems are trained several times, and the seeds are
+left out.
 
-Where      Comparisons of trained rankers in papers: the mean over a few seeds, or a single seed, and a paired test over the queries.
-Claimed    That a 95 % interval over queries holds the difference of the two systems in 95 of 100 experiments.
-Found      It holds the difference of the trained copies. That of the systems, which anybody who trains them again will see, it holds
-           less often the more queries there are: queries shrink the interval, and not the variance of training.
-Shown by   Two systems whose true difference is 0. A value is system + query + query of the system (sd 0.12) + seed of the system +
-           residual (sd 0.08); seeds have a sd of 0.01, as nDCG@10 of fine-tuned rankers often has. Share of 95 % intervals that hold 0:
+Where      Comparisons of trained rankers in papers: the mean over a few seeds, or a single seed,
+and a paired test over the queries. Claimed    That a 95 % interval over queries holds the
+difference of the two systems in 95 of 100 experiments. Found      It holds the difference of the
+trained copies. That of the systems, which anybody who trains them again will see, it holds
+           less often the more queries there are: queries shrink the interval, and not the variance
+           of training.
+Shown by   Two systems whose true difference is 0. A value is system + query + query of the system
+(sd 0.12) + seed of the system +
+           residual (sd 0.08); seeds have a sd of 0.01, as nDCG@10 of fine-tuned rankers often has.
+           Share of 95 % intervals that hold 0:
 
     one copy     the paired t interval of the first copies
     means        the paired t interval of the means over seeds
@@ -83,7 +88,9 @@ def holds_zero(differences):
 
 
 def coverage(n_queries, n_seeds, *, trials=TRIALS, rng=None, seed=SEED):
-    """Shares of intervals that hold the true difference: one copy, means, pooled, both; and the last one's mean relative width."""
+    """Shares of intervals that hold the true difference: one copy, means, pooled, both; and the
+    last one's mean relative width.
+    """
     generator = np.random.default_rng(rng)
     held, widths = np.zeros(4), 0.0
     for _ in range(trials):
@@ -165,7 +172,9 @@ def covered(cell: Cell, *, trials: int = FEW_TRIALS, rng: int | None = None) -> 
 
 
 class Changed(NamedTuple):
-    """Statements on systems that differ on some queries: share of experiments, median, power; the former ones."""
+    """Statements on systems that differ on some queries: share of experiments, median, power; the
+    former ones.
+    """
 
     stated: float
     size: float

@@ -1,7 +1,9 @@
-"""p values of the sign-flip test of many sets of differences at once: what `idealrank.stats.permutation_test` has, for simulations.
+"""p values of the sign-flip test of many sets of differences at once: what
+`idealrank.stats.permutation_test` has, for simulations.
 
-All sets of a batch are tested under the same signs, which one matrix product adds up for every shift. Of at most 12 differences that are
-not 0 every sign vector is taken, as the library does up to 20.
+All sets of a batch are tested under the same signs, which one matrix product adds up for every
+shift. Of at most 12 differences that are not 0 every sign vector is taken, as the library does up
+to 20.
 """
 
 from collections.abc import Sequence
@@ -82,14 +84,16 @@ def _list_few(differences: FloatArray, less: FloatArray, greater: FloatArray) ->
 
 
 def together(differences: FloatArray, rng: np.random.Generator, draws: int = DRAWS) -> FloatArray:
-    """Corrected p values of many families at once, that a mean is below 0: single-step max-T, as `idealrank.stats.simultaneous` has it.
+    """Corrected p values of many families at once, that a mean is below 0: single-step max-T, as
+    `idealrank.stats.simultaneous` has it.
 
     Parameters
     ----------
     differences : float64 array, shape (queries, families, tests)
     rng : Generator
     draws : int
-        Random sign vectors; every one where at most 12 queries of a family differ in any of its tests.
+        Random sign vectors; every one where at most 12 queries of a family differ in any of its
+        tests.
 
     Returns
     -------
@@ -120,7 +124,9 @@ def _beyond(differences: FloatArray, signs: FloatArray, extra: int) -> FloatArra
 
 
 def holm(p: FloatArray) -> FloatArray:
-    """Holm's adjusted p values over the last axis, as `idealrank.stats.adjust` has them for one family."""
+    """Holm's adjusted p values over the last axis, as `idealrank.stats.adjust` has them for one
+    family.
+    """
     order = np.argsort(p, axis=-1)
     rising = np.take_along_axis(p, order, axis=-1) * np.arange(p.shape[-1], 0, -1)
     adjusted = np.empty_like(p)

@@ -1,13 +1,18 @@
-"""Changes of a search engine, simulated: values of queries before and after, with a true drop that is known.
+"""Changes of a search engine, simulated: values of queries before and after, with a true drop that
+is known.
 
-Values     Those of `interval_coverage`: a quarter of the queries 0, a tenth 1, the others Beta(1.2, 1.8); mean 0.36. Several measures of a
+Values     Those of `interval_coverage`: a quarter of the queries 0, a tenth 1, the others Beta(1.2,
+1.8); mean 0.36. Several measures of a
            query share 80 % of the variance of what lies behind them.
-Changes    A change touches some of the queries. What lies behind the value of such a query becomes, in part or as a whole, another one of
-           the same law: rises and falls are alike. For a true drop some of the queries that are touched lose everything: their values
-           become 0.
-Lopsided   Differences of mean 0 that are many small losses and a few large gains, or the other way round.
-Rankings   The demo's 60 queries and its second ranker's lists, drawn with replacement. A query that is touched has its list reordered a
-           little before and after, alike; for a true drop some of the lists after the change are in random order.
+Changes    A change touches some of the queries. What lies behind the value of such a query becomes,
+in part or as a whole, another one of
+           the same law: rises and falls are alike. For a true drop some of the queries that are
+           touched lose everything: their values become 0.
+Lopsided   Differences of mean 0 that are many small losses and a few large gains, or the other way
+round. Rankings   The demo's 60 queries and its second ranker's lists, drawn with replacement. A
+query that is touched has its list reordered a
+           little before and after, alike; for a true drop some of the lists after the change are in
+           random order.
 """
 
 from functools import lru_cache
@@ -46,7 +51,9 @@ class Changed(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """How a change acts: share of the queries touched, and how much of what lies behind their values stays (a correlation)."""
+    """How a change acts: share of the queries touched, and how much of what lies behind their
+    values stays (a correlation).
+    """
 
     touched: float
     kept: float
@@ -70,7 +77,9 @@ def behind(shape: tuple[int, int, int], rng: np.random.Generator) -> FloatArray:
 
 
 class Changes:
-    """Many changes of one kind on so many queries; the same ones for every drop, but for the queries that lose everything."""
+    """Many changes of one kind on so many queries; the same ones for every drop, but for the
+    queries that lose everything.
+    """
 
     def __init__(self, kind: Kind, queries: int, changes: int, rng: np.random.Generator, measures: int = MEASURES) -> None:
         shape = (queries, changes, measures)
@@ -111,7 +120,9 @@ class Changes:
 
 
 def lopsided(shape: tuple[int, int], rng: np.random.Generator, touched: float) -> FloatArray:
-    """Differences of mean 0 of which few are large gains and many small losses, in a share of the queries."""
+    """Differences of mean 0 of which few are large gains and many small losses, in a share of the
+    queries.
+    """
     gains = rng.random(shape) < GAINS
     most = 2 * GAINS * 0.65 / (1 - GAINS)
     found = np.where(gains, rng.uniform(0.3, 1, shape), rng.uniform(-most, 0, shape))
@@ -119,7 +130,9 @@ def lopsided(shape: tuple[int, int], rng: np.random.Generator, touched: float) -
 
 
 class Lists(NamedTuple):
-    """Values of reordered lists, shape (queries, versions, measures): a little reordered, and with nothing of the order kept."""
+    """Values of reordered lists, shape (queries, versions, measures): a little reordered, and with
+    nothing of the order kept.
+    """
 
     little: FloatArray
     none: FloatArray
@@ -148,7 +161,9 @@ def lists() -> Lists:
 
 
 def reordered(ranking: list[str], noise: float | None, rng: np.random.Generator, versions: int = VERSIONS) -> list[list[str]]:
-    """Versions of a list: by log rank with Gumbel noise, so that the top moves as rarely as it does between models; or at random."""
+    """Versions of a list: by log rank with Gumbel noise, so that the top moves as rarely as it does
+    between models; or at random.
+    """
     keep = -np.log(np.arange(1, len(ranking) + 1)) / noise if noise else np.zeros(len(ranking))
     scores = keep + rng.gumbel(size=(versions, len(ranking)))
     return [[ranking[place] for place in row] for row in np.argsort(-scores, axis=1).tolist()]

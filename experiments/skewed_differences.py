@@ -1,11 +1,17 @@
-"""Skewed differences: false verdicts of sign flips, and how often they are flagged, in comparisons, gates and slices.
+"""Skewed differences: false verdicts of sign flips, and how often they are flagged, in comparisons,
+gates and slices.
 
-Worlds     Differences of mean 0: normal; 80 % zero; binary; ties as of P@10; 1 in 50 is +-0.9; 5 % lose 0.38 and the others gain 0.02;
-           2 % gain 0.72 and 18 % lose 0.08; 1 % loses 0.9 and the others gain 0.009. The measure has the range 1.
-Tests      compare: two-sided; gate: a drop, one-sided; slices: ten random tenths of the queries, two-sided, corrected by Bonferroni's
+Worlds     Differences of mean 0: normal; 80 % zero; binary; ties as of P@10; 1 in 50 is +-0.9; 5 %
+lose 0.38 and the others gain 0.02;
+           2 % gain 0.72 and 18 % lose 0.08; 1 % loses 0.9 and the others gain 0.009. The measure
+           has the range 1.
+Tests      compare: two-sided; gate: a drop, one-sided; slices: ten random tenths of the queries,
+two-sided, corrected by Bonferroni's
            method. Alpha 0.05, sign flips of 2,999 draws.
-Rule       A verdict has no flag if there are 200 queries and n >= 25 g^2 (Cochran), with the skewness g of the differences, or if
-           `unseen_loss_p` finds it, too. A verdict on a slice has none if n >= 25 g^2, with the g of all of at least 200 queries.
+Rule       A verdict has no flag if there are 200 queries and n >= 25 g^2 (Cochran), with the
+skewness g of the differences, or if
+           `unseen_loss_p` finds it, too. A verdict on a slice has none if n >= 25 g^2, with the g
+           of all of at least 200 queries.
 """
 
 import argparse
@@ -44,7 +50,9 @@ WORLDS: dict[str, tuple[Draw, bool]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """Shares of samples: with a false verdict, with one that is not flagged, and flagged among the verdicts."""
+    """Shares of samples: with a false verdict, with one that is not flagged, and flagged among the
+    verdicts.
+    """
 
     world: str
     symmetric: bool
@@ -76,7 +84,9 @@ def whole(name: str, queries: int, arguments: argparse.Namespace) -> list[Row]:
 
 
 def sliced(name: str, queries: int, arguments: argparse.Namespace) -> Row:
-    """Ten slices a sample: any false verdict, and any that is not flagged by the skewness of all queries."""
+    """Ten slices a sample: any false verdict, and any that is not flagged by the skewness of all
+    queries.
+    """
     draw, _ = WORLDS[name]
     rng = np.random.default_rng((arguments.seed, 50 + list(WORLDS).index(name), queries))
     samples, size = max(1, arguments.samples // 4), queries // SLICES

@@ -1,7 +1,7 @@
 """Small slips in Wang et al. (2013) that a number shows. Each has a repair, which is given.
 
-For every slip: where it stands, what is printed (in short), what was found, and the numbers that show it. D(r) = 1/ln(1 + r) unless a
-line says otherwise, F(t) = int_1^t D.
+For every slip: where it stands, what is printed (in short), what was found, and the numbers that
+show it. D(r) = 1/ln(1 + r) unless a line says otherwise, F(t) = int_1^t D.
 """
 
 import argparse
@@ -15,7 +15,8 @@ from idealrank.errors import OptionError
 from idealrank.theory import limit, pseudo_expectation
 from idealrank.theory.decay import decay_of
 
-COI0, COI1 = (0.7, -1.6, 1.5), (0.6, -0.4)  # powers of u = 1 - s: the r^-1/2 limits of these two rankers coincide
+# powers of u = 1 - s: the r^-1/2 limits of these two rankers coincide
+COI0, COI1 = (0.7, -1.6, 1.5), (0.6, -0.4)
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,9 @@ def weights(n: int, beta: float = 0.0) -> np.ndarray:
 
 
 def mean_dcg(coefficients: tuple[float, ...], n: int, beta: float) -> float:
-    """E[DCG], rank by rank: E[U_(r)^k] = r (r + 1) ... (r + k - 1) / ((n + 1) ... (n + k)) for the r-th smallest of n uniforms."""
+    """E[DCG], rank by rank: E[U_(r)^k] = r (r + 1) ... (r + k - 1) / ((n + 1) ... (n + k)) for the
+    r-th smallest of n uniforms.
+    """
     ranks, power, chance = np.arange(1.0, n + 1), np.ones(n), np.zeros(n)
     for k, coefficient in enumerate(coefficients):
         chance += coefficient * power

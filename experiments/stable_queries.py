@@ -1,12 +1,17 @@
 """What 500 and 1,000 queries can tell, made of the rule that '500 to 1,000 queries are stable'.
 
-The rule names a number of queries and no difference. What decides is the standard deviation of the differences, query by query.
+The rule names a number of queries and no difference. What decides is the standard deviation of the
+differences, query by query.
 
-1  What n queries see, for a standard deviation of the differences from 0.05 to 0.4: the half width of the 95 % interval, and the true
+1  What n queries see, for a standard deviation of the differences from 0.05 to 0.4: the half width
+of the 95 % interval, and the true
    difference that the two-sided t test at 0.05 detects with 80 % power. Formulas, no simulation.
-2  Swaps: how often two sets of n queries each order two systems in opposite ways, although the true difference is the same. Values like
-   those of nDCG (a quarter 0, a tenth 1, the others skewed), simulated; beside it what the normal law says.
-3  The rankers of the demo: sets of n queries drawn with replacement from its 60. BM25, MiniLM, and two fusions of both: reciprocal ranks
+2  Swaps: how often two sets of n queries each order two systems in opposite ways, although the true
+difference is the same. Values like
+   those of nDCG (a quarter 0, a tenth 1, the others skewed), simulated; beside it what the normal
+   law says.
+3  The rankers of the demo: sets of n queries drawn with replacement from its 60. BM25, MiniLM, and
+two fusions of both: reciprocal ranks
    with equal weights, and with BM25 at two thirds.
 """
 
@@ -28,13 +33,17 @@ SDS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4)
 SIZES = (50, 500, 1000, 10_000)
 DIFFERENCES = (0.005, 0.01, 0.02)
 ZERO, ONE, BETA = 0.25, 0.1, (1.2, 1.8)  # as in interval_coverage.py
-CHANGED = 0.5  # of the queries have another value in the second system, more where the standard deviation asks for it
+# of the queries have another value in the second system, more where the standard deviation asks for
+# it
+CHANGED = 0.5
 FUSED_FROM = 60  # the constant of reciprocal rank fusion
 _AT_ONCE = 1 << 22
 
 
 class Law(NamedTuple):
-    """How the differences of two systems are made: of the queries, `changed` move by `scale` towards another value, most of them up."""
+    """How the differences of two systems are made: of the queries, `changed` move by `scale`
+    towards another value, most of them up.
+    """
 
     changed: float
     scale: float
@@ -122,7 +131,9 @@ class Drawn(NamedTuple):
 
 
 def drawn(change: FloatArray, n: int, trials: int, rng: np.random.Generator) -> Drawn:
-    """Spread of the mean difference, share of sets with the wrong sign, share of pairs of sets that disagree."""
+    """Spread of the mean difference, share of sets with the wrong sign, share of pairs of sets that
+    disagree.
+    """
     means = np.array([rng.choice(change, (2, n)).mean(axis=1) for _ in range(trials)])
     return Drawn(float(means.std()), float((means * change.mean() < 0).mean()), float((means[:, 0] * means[:, 1] < 0).mean()))
 

@@ -55,7 +55,9 @@ Draw = Callable[[np.random.Generator, Shape, float], FloatArray]
 
 
 class Structure(NamedTuple):
-    """Differences of queries; `draw` takes a true difference up to `largest`, and `base` is seen."""
+    """Differences of queries; `draw` takes a true difference up to `largest`, and `base` is
+    seen.
+    """
 
     draw: Draw
     largest: float
@@ -122,7 +124,9 @@ class Limit:
 
 
 class Kin(NamedTuple):
-    """Tests of a family, and the share of queries on which they all have the difference of the first."""
+    """Tests of a family, and the share of queries on which they all have the difference of the
+    first.
+    """
 
     tests: int
     shared: float

@@ -1,8 +1,8 @@
-"""A store on a disk that fills up: what was acknowledged stays, the error is said, and there is more when there is room; part of
-`store_kill`.
+"""A store on a disk that fills up: what was acknowledged stays, the error is said, and there is
+more when there is room; part of `store_kill`.
 
-The disk is a small one in memory (tmpfs), which only root may mount; for others the size of every file is limited (RLIMIT_FSIZE), which the
-database's log meets first.
+The disk is a small one in memory (tmpfs), which only root may mount; for others the size of every
+file is limited (RLIMIT_FSIZE), which the database's log meets first.
 """
 
 import os
@@ -33,7 +33,9 @@ class Filled:
 
 
 def full_disk(folder: Path, whole: ir.Evaluation, rng: np.random.Generator, fillings: int, *, mount: bool) -> Outcome:
-    """Fill the disk again and again, with more or less room left, and look each time at what is there."""
+    """Fill the disk again and again, with more or less room left, and look each time at what is
+    there.
+    """
     filled, taken = Filled(), 0
     with _small_disk(folder / "small", wanted=mount) as mounted:
         store = folder / "small" / "store"

@@ -1,9 +1,10 @@
 """What a store keeps when writers are killed, when four write at once, and when the disk is full.
 
-``python experiments/store_kill.py [--kills N] [--writers N] [--seed N] [--folder DIR]`` prints a row for each of the three. Writers are
-killed with SIGKILL at random points while others go on; what they acknowledged by printing an id must be there, with every bit. What a
-loss of power does cannot be tried so: a killed process leaves the system's cache whole. `--control` commits rows before their files are
-there, the mistake that the kills must find.
+``python experiments/store_kill.py [--kills N] [--writers N] [--seed N] [--folder DIR]`` prints a
+row for each of the three. Writers are killed with SIGKILL at random points while others go on; what
+they acknowledged by printing an id must be there, with every bit. What a loss of power does cannot
+be tried so: a killed process leaves the system's cache whole. `--control` commits rows before their
+files are there, the mistake that the kills must find.
 """
 
 import argparse
@@ -70,7 +71,9 @@ def main() -> int:
 
 
 def killed(folder: Path, whole: ir.Evaluation, rng: np.random.Generator, kills: int, writers: int) -> Outcome:
-    """Writers killed one by one, at random points; after each, the store is opened, checked and written to while the others go on."""
+    """Writers killed one by one, at random points; after each, the store is opened, checked and
+    written to while the others go on.
+    """
     checked, taken, own, everything = Checked(), 0, [], []
     seeds = iter(range(1, 10**9))
     folder.mkdir()

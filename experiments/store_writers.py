@@ -1,4 +1,6 @@
-"""Processes that put evaluations into a store and say so, and what is held against what they said; part of `store_kill`."""
+"""Processes that put evaluations into a store and say so, and what is held against what they said;
+part of `store_kill`.
+"""
 
 import hashlib
 import os
@@ -64,7 +66,9 @@ def _read(pipe: int) -> bytes:
 
 
 def started(work: Callable[[int], None]) -> Writer:
-    """A child that does this work with the pipe it says things into. The parent has no store open: SQLite does not survive a fork."""
+    """A child that does this work with the pipe it says things into. The parent has no store open:
+    SQLite does not survive a fork.
+    """
     ours, theirs = os.pipe()
     os.set_blocking(ours, False)
     child = os.fork()
@@ -83,7 +87,9 @@ def started(work: Callable[[int], None]) -> Writer:
 
 
 def keep_rows_first(store: Store, adding: Adding) -> str:
-    """The wrong order: a control, by which the trial shows that it would see an entry without its files."""
+    """The wrong order: a control, by which the trial shows that it would see an entry without its
+    files.
+    """
     with store.files.prepared(list(adding.files.values())) as prepared:
         with store._database.writing() as connection:
             adding.insert(connection)
@@ -92,7 +98,9 @@ def keep_rows_first(store: Store, adding: Adding) -> str:
 
 
 def store_forever(folder: Path, whole: ir.Evaluation, seed: int, pipe: int, *, most: int = sys.maxsize) -> None:
-    """Put in one evaluation after the other; an id is said when `add` has given it, never earlier. Some sweep, too."""
+    """Put in one evaluation after the other; an id is said when `add` has given it, never earlier.
+    Some sweep, too.
+    """
     rng = np.random.default_rng(seed)
     with Store.open(folder) as store:
         for number in range(most):
@@ -135,7 +143,9 @@ HEADER = """\
 
 
 def check(folder: Path, said: list[tuple[str, str]], checked: Checked) -> None:
-    """Every acknowledged evaluation is there, with every bit and the hashes of its files; and the store takes another one."""
+    """Every acknowledged evaluation is there, with every bit and the hashes of its files; and the
+    store takes another one.
+    """
     with Store.open(folder, create=False) as store:
         for key, expected in said:
             checked.acknowledged += 1

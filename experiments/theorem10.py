@@ -1,15 +1,20 @@
-"""What Theorem 10 means in numbers: for 2^-r and for a constant cutoff NDCG does not settle, and where its assumption is needed.
+"""What Theorem 10 means in numbers: for 2^-r and for a constant cutoff NDCG does not settle, and
+where its assumption is needed.
 
 Where      Theorem 10 of Wang et al. (2013): discounts with a finite sum, and constant cutoffs.
-Printed    NDCG does not converge, if the chance of relevance stays between delta and 1 - delta, and such measures do not tell rankers
+Printed    NDCG does not converge, if the chance of relevance stays between delta and 1 - delta, and
+such measures do not tell rankers
            apart consistently.
-Found      True, and the size can be said. Under 2^-r the standard deviation of NDCG tends to sqrt(y (1 - y)/3), y = ybar(1): the first
-           ranks are coins, and the sum of 4^-r is 1/3. With k = 10 and the logarithm it is sqrt(y (1 - y) S_2)/S_1, with the sums of
-           the ten weights and of their squares. The probability that 2^-r puts the first ranker ahead tends to
+Found      True, and the size can be said. Under 2^-r the standard deviation of NDCG tends to sqrt(y
+(1 - y)/3), y = ybar(1): the first
+           ranks are coins, and the sum of 4^-r is 1/3. With k = 10 and the logarithm it is sqrt(y
+           (1 - y) S_2)/S_1, with the sums of the ten weights and of their squares. The probability
+           that 2^-r puts the first ranker ahead tends to
 
                y_0 (1 - y_1) / (y_0 (1 - y_1) + y_1 (1 - y_0)),
 
-           for the first rank at which the two rankers differ decides. The assumption on delta is needed: s^2, with ybar(1) = 1, converges.
+           for the first rank at which the two rankers differ decides. The assumption on delta is
+           needed: s^2, with ybar(1) = 1, converges.
 Shown by   The argument above, and simulation.
 """
 

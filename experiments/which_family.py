@@ -1,4 +1,6 @@
-"""Many comparisons at once, missing queries, looking twice, and how many draws: part of `which_test`."""
+"""Many comparisons at once, missing queries, looking twice, and how many draws: part of
+`which_test`.
+"""
 
 import argparse
 from collections.abc import Iterator
@@ -15,7 +17,8 @@ from idealrank.stats import adjust, paired_t, queries_needed, randomised_hsd, we
 
 ALPHA = 0.05
 RUNS, MEASURES, MANY = 10, 3, 20
-TOUCHED, KEPT = 0.55, 0.95**0.5  # of two trainings 80 % of the queries differ, with a correlation of 0.95
+# of two trainings 80 % of the queries differ, with a correlation of 0.95
+TOUCHED, KEPT = 0.55, 0.95**0.5
 FAMILY_DRAWS = 5999
 PAIRS_DRAWS = 7999
 HSD_DRAWS = 999
@@ -35,13 +38,17 @@ def trained(common: FloatArray, rng: np.random.Generator) -> FloatArray:
 
 
 def runs_of(queries: int, sets: int, runs: int, rng: np.random.Generator, measures: int = MEASURES) -> tuple[FloatArray, FloatArray]:
-    """A baseline (queries, sets, measures) and runs (queries, sets, runs, measures): trainings of one model, all equally good."""
+    """A baseline (queries, sets, measures) and runs (queries, sets, runs, measures): trainings of
+    one model, all equally good.
+    """
     common = behind((queries, sets, measures), rng)
     return trained(common, rng), np.stack([trained(common, rng) for _ in range(runs)], axis=2)
 
 
 def copies_of(queries: int, sets: int, runs: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """A baseline, and near copies of one other training: each has a tenth of its queries from a training of its own."""
+    """A baseline, and near copies of one other training: each has a tenth of its queries from a
+    training of its own.
+    """
     common = behind((queries, sets, MEASURES), rng)
     baseline, first = trained(common, rng), trained(common, rng)
     copies = [np.where(rng.random((queries, sets, 1)) < 0.1, trained(common, rng), first) for _ in range(runs)]
@@ -49,7 +56,9 @@ def copies_of(queries: int, sets: int, runs: int, rng: np.random.Generator) -> t
 
 
 def families_table(asked: argparse.Namespace) -> Made:
-    """Ten runs by three measures: trainings, none or half of them truly worse, and near copies, none or all truly worse."""
+    """Ten runs by three measures: trainings, none or half of them truly worse, and near copies,
+    none or all truly worse.
+    """
     rows: Rows = []
     cases = [(runs_of, f"{worse} of {RUNS} worse", worse, queries, lost) for worse in (0, RUNS // 2) for queries, lost in LOST.items()]
     cases += [(copies_of, f"near copies, {worse} of {RUNS} worse", worse, 200, COPIES_LOST) for worse in (0, RUNS)]
@@ -73,7 +82,9 @@ def families_table(asked: argparse.Namespace) -> Made:
 
 
 def _corrected(differences: FloatArray, rng: np.random.Generator) -> dict[str, BoolArray]:
-    """Which tests are significant, shape (sets, runs, measures), by differences (queries, sets, runs, measures)."""
+    """Which tests are significant, shape (sets, runs, measures), by differences (queries, sets,
+    runs, measures).
+    """
     queries, sets = differences.shape[:2]
     columns = differences.reshape(queries, -1)
     flipped = np.abs(random_signs(FAMILY_DRAWS, queries, rng) @ columns)
@@ -94,7 +105,9 @@ def _corrected(differences: FloatArray, rng: np.random.Generator) -> dict[str, B
 
 
 def _counted(rejected: BoolArray, worse: int) -> Iterator[tuple[float, float, float]]:
-    """Of each set: any false alarm, share of false ones among the alarms, share of the true ones found."""
+    """Of each set: any false alarm, share of false ones among the alarms, share of the true ones
+    found.
+    """
     for one in rejected:
         false, true = int(one[worse:].sum()), int(one[:worse].sum())
         yield float(false > 0), false / max(false + true, 1), true / max(one[:worse].size, 1)
@@ -113,7 +126,8 @@ def pairs_table(asked: argparse.Namespace) -> Made:
             values, truth = make(rng)
             true = truth[upper[0]] != truth[upper[1]]
             if case.startswith("10 systems"):
-                true = (upper[0] % 2 == 0) & (upper[1] == upper[0] + 1)  # what may be said of others is not looked at
+                # what may be said of others is not looked at
+                true = (upper[0] % 2 == 0) & (upper[1] == upper[0] + 1)
             for way, rejected in _paired(values, upper, rng).items():
                 wrong = rejected[truth[upper[0]] == truth[upper[1]]].any()
                 found.setdefault(way, []).append((float(wrong), float(rejected[true].mean()) if true.any() else 0.0))
@@ -139,7 +153,9 @@ def _two_groups(rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
 
 
 def _copies(rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Ten different systems of equal quality; the copy of each loses a little on a tenth of the queries."""
+    """Ten different systems of equal quality; the copy of each loses a little on a tenth of the
+    queries.
+    """
     common = behind((100, MANY // 2, 1), rng)
     systems = value_of(0.7 * behind((100, 1, 1), rng) + np.sqrt(1 - 0.49) * common)[..., 0]
     copies = systems - np.where(rng.random(systems.shape) < 0.1, rng.uniform(0.05, 0.25, systems.shape), 0.0)
@@ -171,7 +187,9 @@ def missing_table(asked: argparse.Namespace) -> Made:
 
 
 def _ways(a: FloatArray, b: FloatArray, silent: BoolArray) -> dict[str, tuple[float, float, float]]:
-    """Mean difference, share called better, and worse, at two-sided 0.05, by Student's and Welch's t, which take sets of all sizes."""
+    """Mean difference, share called better, and worse, at two-sided 0.05, by Student's and Welch's
+    t, which take sets of all sizes.
+    """
     union = paired_t(a, np.where(silent, 0.0, b))
     found = {"union, missing is 0": (union.difference, union.p)}
     own, shared = [], []
@@ -229,7 +247,8 @@ def draws_table(asked: argparse.Namespace) -> Made:
         changes = Changes(KINDS["re-training"], 200, asked.runs // 2, rng, 1)
         drop = errors * float(changes.base.differences.std()) / 200**0.5
         counted = tails(changes.dropped(drop).differences[..., 0], rng, draws=9999).both[0]
-        p.append(counted - 2 * rng.random(counted.shape) / 10_000)  # p itself lies between two of its estimates
+        # p itself lies between two of its estimates
+        p.append(counted - 2 * rng.random(counted.shape) / 10_000)
     rows: Rows = []
     for draws in (1000, 10_000, 100_000):
         significant = [bdtr(np.floor(ALPHA * (draws + 1)) - 1, draws, np.clip(part, 0, 1)) for part in p]

@@ -1,16 +1,17 @@
-"""Why the tests of a comparison are what they are by default: what each test, and each common habit, does where the truth is known.
+"""Why the tests of a comparison are what they are by default: what each test, and each common
+habit, does where the truth is known.
 
-alarms     Two systems with equal means: how often each paired test calls one of them better.
-power      A true difference of two standard errors: how often each finds it.
-zeros      Wilcoxon's test with most differences 0: ranks that count the zeros (Pratt), or not (Wilcoxon), or shared to both sides.
-weights    Queries of very unequal weight: sign flips, and t with Kish's degrees of freedom.
-pairing    Tests that know that both systems ran on the same queries, and tests that do not.
-missing    A run without results for some queries: zero in the union, left out of its own mean, or left out of both.
-families   Ten runs against a baseline by three measures: no correction, Holm, Benjamini and Hochberg, max-T.
-pairs      All pairs of twenty runs: no correction, Holm, the randomised HSD.
-looks      Testing again and again, trying seeds, and choosing the side after the fact.
-draws      How many random sign flips, and how often another seed would decide otherwise.
-level      What 0.95 and 0.8 cost in queries.
+alarms     Two systems with equal means: how often each paired test calls one of them better. power
+A true difference of two standard errors: how often each finds it. zeros      Wilcoxon's test with
+most differences 0: ranks that count the zeros (Pratt), or not (Wilcoxon), or shared to both sides.
+weights    Queries of very unequal weight: sign flips, and t with Kish's degrees of freedom. pairing
+Tests that know that both systems ran on the same queries, and tests that do not. missing    A run
+without results for some queries: zero in the union, left out of its own mean, or left out of both.
+families   Ten runs against a baseline by three measures: no correction, Holm, Benjamini and
+Hochberg, max-T. pairs      All pairs of twenty runs: no correction, Holm, the randomised HSD. looks
+Testing again and again, trying seeds, and choosing the side after the fact. draws      How many
+random sign flips, and how often another seed would decide otherwise. level      What 0.95 and 0.8
+cost in queries.
 """
 
 import argparse
@@ -53,7 +54,8 @@ Draw = Callable[[int, int, np.random.Generator, float], FloatArray]
 def symmetric(queries: int, sets: int, rng: np.random.Generator, errors: float) -> FloatArray:
     """All queries differ, up or down alike, but for a shift of so many standard errors."""
     found = np.where(rng.random((queries, sets)) < 0.5, 1, -1) * rng.beta(1, 6, (queries, sets))
-    return np.asarray(found - errors * (1 / 28) ** 0.5 / queries**0.5)  # E d^2 of Beta(1, 6) is 1/28
+    # E d^2 of Beta(1, 6) is 1/28
+    return np.asarray(found - errors * (1 / 28) ** 0.5 / queries**0.5)
 
 
 def skewed(queries: int, sets: int, rng: np.random.Generator, _errors: float) -> FloatArray:
@@ -67,7 +69,9 @@ def rarely_skewed(queries: int, sets: int, rng: np.random.Generator, _errors: fl
 
 
 def of_kind(name: str) -> Draw:
-    """Differences by a kind of change, with a drop of so many standard errors of the harmless change."""
+    """Differences by a kind of change, with a drop of so many standard errors of the harmless
+    change.
+    """
 
     def drawn(queries: int, sets: int, rng: np.random.Generator, errors: float) -> FloatArray:
         changes = Changes(KINDS[name], queries, sets, rng, 1)
@@ -93,7 +97,9 @@ TRUE: dict[str, Draw] = {
 
 
 def bootstrap(differences: FloatArray, rng: np.random.Generator) -> tuple[BoolArray, BoolArray]:
-    """Whether 0 is outside the percentile interval; and whether the bootstrap around 0 (shift method) has p <= alpha."""
+    """Whether 0 is outside the percentile interval; and whether the bootstrap around 0 (shift
+    method) has p <= alpha.
+    """
     queries = len(differences)
     counts = rng.multinomial(queries, np.full(queries, 1 / queries), DRAWS).astype(np.float64)
     means, mean = counts @ differences / queries, differences.mean(axis=0)
@@ -211,7 +217,9 @@ def _of_weights(law: str, design: Design, key: Sequence[int], runs: int) -> list
 
 
 def signed_rank_p(differences: FloatArray, zeros: str) -> FloatArray:
-    """Two-sided p of Wilcoxon's test by the normal approximation, with zeros treated as Pratt, Wilcoxon, or a split would."""
+    """Two-sided p of Wilcoxon's test by the normal approximation, with zeros treated as Pratt,
+    Wilcoxon, or a split would.
+    """
     sizes = np.abs(differences)
     if zeros == "pratt":
         return SignedRanks.of(differences).p("two-sided")
@@ -250,7 +258,9 @@ def zeros_table(asked: argparse.Namespace) -> Table:
 
 
 def pairing_table(asked: argparse.Namespace) -> Table:
-    """Tests that know the pairs and tests that do not, on a re-training with the drop that 80 % of the paired t tests should find."""
+    """Tests that know the pairs and tests that do not, on a re-training with the drop that 80 % of
+    the paired t tests should find.
+    """
     rows: list[tuple[Any, ...]] = []
     for queries in UNPAIRED_QUERIES:
         for drops, what in ((False, "no difference"), (True, "`detectable`")):

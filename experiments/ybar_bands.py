@@ -1,11 +1,14 @@
-"""How often bands around an estimated ybar hold the truth, and intervals of the NDCG that it implies.
+"""How often bands around an estimated ybar hold the truth, and intervals of the NDCG that it
+implies.
 
-    python experiments/ybar_bands.py [--runs 200] [--sizes 500 5000] [--models LIN ...] [--methods kernel ...] [--implied]
+    python experiments/ybar_bands.py [--runs 200] [--sizes 500 5000] [--models LIN ...] [--methods
+    kernel ...] [--implied]
 
-Scores are drawn at random, labels from a known ybar; the estimate sees labels and ranks. Each line gives, for one size, model and
-method, the share of true values within the band: the mean over a grid of 100 canonical scores, the worst of them, that at the top, and
-the mean width of the band. With --implied, for several discounts, the share of intervals that hold N* of the true ybar at n = 100,000,
-and the mean error of the estimated N*.
+Scores are drawn at random, labels from a known ybar; the estimate sees labels and ranks. Each line
+gives, for one size, model and method, the share of true values within the band: the mean over a
+grid of 100 canonical scores, the worst of them, that at the top, and the mean width of the band.
+With --implied, for several discounts, the share of intervals that hold N* of the true ybar at n =
+100,000, and the mean error of the estimated N*.
 """
 
 import argparse
@@ -69,7 +72,9 @@ def coverage(truth: Truth, n: int, method: Method, runs: int, rng: np.random.Gen
 
 
 def implied(truth: Truth, n: int, method: Method, runs: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """For each discount, how often the interval of N* holds that of the truth, and the mean error."""
+    """For each discount, how often the interval of N* holds that of the truth, and the mean
+    error.
+    """
     expected = np.array([pseudo_expectation(truth.ybar, LONG, *pair, points=truth.points) for pair in DISCOUNTS])
     held, error = np.zeros(len(DISCOUNTS)), np.zeros(len(DISCOUNTS))
     for _ in range(runs):

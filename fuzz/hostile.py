@@ -1,4 +1,5 @@
-"""Write hostile qrels and runs: as seeds for the text harness, or as pairs of files for the command line.
+"""Write hostile qrels and runs: as seeds for the text harness, or as pairs of files for the command
+line.
 
 python fuzz/hostile.py seeds FOLDER     one seed a case
 python fuzz/hostile.py files FOLDER     CASE.qrels and CASE.run

@@ -1,11 +1,13 @@
-"""Mutated files through every command: each case must end with code 0, 1, 2 or 3, without a traceback and without unfinished files.
+"""Mutated files through every command: each case must end with code 0, 1, 2 or 3, without a
+traceback and without unfinished files.
 
-    python fuzz/mutate.py --seconds 600          as many cases as that takes, from seed 0
-    python fuzz/mutate.py --seed 3 --case 1234   one case again; its files stay in build/fuzz/commands/
+    python fuzz/mutate.py --seconds 600          as many cases as that takes, from seed 0 python
+    fuzz/mutate.py --seed 3 --case 1234   one case again; its files stay in build/fuzz/commands/
 
-A case follows from the seed and its number alone. Its number stands in build/fuzz/commands/current while it runs, so that a crash of
-the process can be found, too. Standard input is never read. Two commands make pages of files of their own; the option --report of others
-costs seconds, and its input is the same.
+A case follows from the seed and its number alone. Its number stands in build/fuzz/commands/current
+while it runs, so that a crash of the process can be found, too. Standard input is never read. Two
+commands make pages of files of their own; the option --report of others costs seconds, and its
+input is the same.
 """
 
 import argparse
@@ -39,7 +41,9 @@ ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "tests" / "cli" / "data"
 FOLDER = ROOT / "build" / "fuzz" / "commands"
 PATIENCE = (
-    60  # seconds of the processor that a case may take, on a machine that may be busy with other work; what only waits, ten times that
+    # seconds of the processor that a case may take, on a machine that may be busy with other work;
+    # what only waits, ten times that
+    60
 )
 FINE = {0, 1, 2, 3}
 IDS = "ids.json"  # of two evaluations and a comparison in the store: the letters E, F and C
@@ -151,7 +155,9 @@ def write_others(folder: Path) -> None:
 
 
 def write_judgments(folder: Path) -> None:
-    """Valid files of a second judge, of a few judgments, of several raters in one file, and of a run for queries without an answer."""
+    """Valid files of a second judge, of a few judgments, of several raters in one file, and of a
+    run for queries without an answer.
+    """
     lines = [line.split() for line in (folder / "qrels.txt").read_text(encoding="utf-8").splitlines()]
     others = [[query, zero, document, str(min(int(grade), 1))] for query, zero, document, grade in lines]
     run = (folder / "bm25.run").read_text(encoding="utf-8").splitlines()
@@ -198,7 +204,9 @@ def write_tools(folder: Path) -> None:
 
 
 def write_clicks(folder: Path) -> None:
-    """Valid files of clicks and experiments: a log twice, rewards, outcomes, and users; and arrays for the figures of the theory."""
+    """Valid files of clicks and experiments: a log twice, rewards, outcomes, and users; and arrays
+    for the figures of the theory.
+    """
     draw = random.Random(1)
     shown = [
         {
@@ -297,7 +305,9 @@ def mutated(data: bytes, rng: random.Random) -> bytes:
 
 
 def of_bytes(data: bytes, rng: random.Random) -> bytes:
-    """One change somewhere: a byte, a bit, a token put in, a stretch cut out or doubled, or the rest cut off."""
+    """One change somewhere: a byte, a bit, a token put in, a stretch cut out or doubled, or the
+    rest cut off.
+    """
     at = rng.randrange(len(data) + 1)
     until = min(len(data), at + rng.randrange(1, 24))
     return rng.choice((

@@ -1,12 +1,15 @@
-"""Files of every format, changed in their structure: each must be read, or refused by an error of the library's own.
+"""Files of every format, changed in their structure: each must be read, or refused by an error of
+the library's own.
 
     python fuzz/structures.py --cases 100000               as many cases of each format, from seed 0
-    python fuzz/structures.py --seconds 600                as many as that takes, the formats in turn
-    python fuzz/structures.py --format solr --case 1234    one case again; its file stays in build/fuzz/structures/files-PID/
+    python fuzz/structures.py --seconds 600                as many as that takes, the formats in
+    turn python fuzz/structures.py --format solr --case 1234    one case again; its file stays in
+    build/fuzz/structures/files-PID/
 
-`mutate.py` changes bytes, so that most of its JSON, Parquet and Arrow files are damaged before a reader sees a value. Here a tree of
-JSON gets other values, names, doubled keys and nesting; lines of columns get other cells; tables get odd names and types of columns. A case
-follows from the seed, its format and its number. Each is read as judgments, as a run, by `validate` and by `convert`.
+`mutate.py` changes bytes, so that most of its JSON, Parquet and Arrow files are damaged before a
+reader sees a value. Here a tree of JSON gets other values, names, doubled keys and nesting; lines
+of columns get other cells; tables get odd names and types of columns. A case follows from the seed,
+its format and its number. Each is read as judgments, as a run, by `validate` and by `convert`.
 """
 
 import argparse
@@ -60,7 +63,7 @@ def encoded(tree: Tree) -> str:
     return json.dumps(tree)
 
 
-# --- valid files -------------------------------------------------------------------------------------------------------------
+# --- valid files ----------------------------------------------------------------------------------
 
 
 def _hits(name: str, *ids: str) -> Fields:
@@ -133,7 +136,7 @@ COLUMNAR = ("parquet", "arrow")
 FORMATS = sorted({*TREES, *LINES, *CELLS, *COLUMNAR})
 
 
-# --- changes -----------------------------------------------------------------------------------------------------------------
+# --- changes --------------------------------------------------------------------------------------
 
 ODD_VALUES: list[Tree] = [
     None, True, False, 0, 1, -1, 2.5, -0.0, 1e308, float("nan"), float("inf"), 2**53 + 1, 2**64, 10**400, "", " ", "q1", "d1", "1", "nan",
@@ -170,7 +173,9 @@ def _replaced(tree: Tree, at: Path_, change: Callable[[Tree], Tree]) -> Tree:
 
 
 def _changed_value(value: Tree, tree: Tree, rng: random.Random) -> Tree:
-    """Another value, one from elsewhere in the tree, one more level around it, or other members of an object or an array."""
+    """Another value, one from elsewhere in the tree, one more level around it, or other members of
+    an object or an array.
+    """
     kind = rng.randrange(4 if isinstance(value, list) else 3)
     if kind == 0:
         return rng.choice(ODD_VALUES)
@@ -327,7 +332,7 @@ def written_columns(kind: str, columns: Columns, path: Path, rng: random.Random)
         writer.write_table(table, max_chunksize=rng.choice((1, 100)))
 
 
-# --- cases -------------------------------------------------------------------------------------------------------------------
+# --- cases ----------------------------------------------------------------------------------------
 
 
 def write_case(kind: str, folder: Path, rng: random.Random) -> Path:

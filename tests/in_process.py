@@ -1,4 +1,5 @@
-"""Run commands of pages and help texts inside the test's process: starting Python and loading the library is most of what each costs.
+"""Run commands of pages and help texts inside the test's process: starting Python and loading the
+library is most of what each costs.
 
 What Python cannot do as plainly, other programs, redirections, several commands, is left to bash.
 """
@@ -60,7 +61,9 @@ def run(arguments: list[str], **changes: str) -> tuple[int, str, str]:
 
 
 def command_of(script: str) -> re.Match[str] | None:
-    """Arguments of a plain command of ours, and the program that reads its output; nothing where only bash can run the script."""
+    """Arguments of a plain command of ours, and the program that reads its output; nothing where
+    only bash can run the script.
+    """
     return COMMAND.fullmatch(script.replace("\\\n", " ").strip())
 
 

@@ -1,4 +1,6 @@
-"""A collection whose judgments come from one run alone, so that they do not reach what a better run brings up."""
+"""A collection whose judgments come from one run alone, so that they do not reach what a better run
+brings up.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,9 +17,11 @@ POOL = 12  # first ranks of the baseline that are judged
 
 
 def collection(queries: int = 17, better: float = 0.5) -> tuple[Grades, Grades, Lists, Lists]:
-    """All grades, those of the baseline's first ranks, the baseline's first ten documents, and those of a run that is truly better.
+    """All grades, those of the baseline's first ranks, the baseline's first ten documents, and
+    those of a run that is truly better.
 
-    60 documents a query, three in ten of them relevant; each run ranks by noise plus a relevance that the second run weighs more.
+    60 documents a query, three in ten of them relevant; each run ranks by noise plus a relevance
+    that the second run weighs more.
     """
     generator = np.random.default_rng(1)
     everything: Grades = {}

@@ -8,7 +8,8 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 
-# Modules that a peer of `make test-peers` has to be there for: the default environment has no PyTorch.
+# Modules that a peer of `make test-peers` has to be there for: the default environment has no
+# PyTorch.
 OF_PEERS = ("idealrank.integrations.torch.",)
 
 
@@ -23,7 +24,8 @@ def library() -> Mapping[str, str]:
 def nodes(source: str) -> list[ast.AST]:
     """Every node of a text, as `ast.walk` comes to them, the module first.
 
-    Trees of all modules are a million objects that live as long as the process: frozen, they make no later collection of garbage slow.
+    Trees of all modules are a million objects that live as long as the process: frozen, they make
+    no later collection of garbage slow.
     """
     found = walked(ast.parse(source))
     gc.freeze()

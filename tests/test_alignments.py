@@ -1,4 +1,6 @@
-"""How often each command aligns a run: once, whatever is kept of it; more often only where other alignments are what was asked for."""
+"""How often each command aligns a run: once, whatever is kept of it; more often only where other
+alignments are what was asked for.
+"""
 
 import shutil
 from pathlib import Path
@@ -33,9 +35,11 @@ EXPECTED = {
 
 
 class Counting:
-    """The kernel as `data.align` sees it, with the number of queries of each alignment; one query alone is looked at for its list.
+    """The kernel as `data.align` sees it, with the number of queries of each alignment; one query
+    alone is looked at for its list.
 
-    The rankings of two runs are compared by the same job of the kernel (`data.run_pairs`): these are not counted.
+    The rankings of two runs are compared by the same job of the kernel (`data.run_pairs`): these
+    are not counted.
     """
 
     def __init__(self, kernel: Any) -> None:
@@ -63,7 +67,8 @@ def test_a_command_aligns_each_run_once(command: str, kernel: Counting, tmp_path
         shutil.copy(path, tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("IDEALRANK_STORE", raising=False)
-    monkeypatch.setattr(html, "bundle", lambda *_: "0")  # what draws the plots takes long to pack, and aligns nothing
+    # what draws the plots takes long to pack, and aligns nothing
+    monkeypatch.setattr(html, "bundle", lambda *_: "0")
 
     code, _, said = run(command.split())
 

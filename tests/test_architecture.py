@@ -22,7 +22,8 @@ from tests.sources import OF_PEERS, nodes, walked
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "idealrank"
 MODULES = sorted(path for path in SOURCE.rglob("*.py"))
-# Python is counted in statements, so that nothing is gained by packing them; what the formatter wraps counts as one.
+# Python is counted in statements, so that nothing is gained by packing them; what the formatter
+# wraps counts as one.
 STATEMENTS_PER_FILE = 375
 STATEMENTS_PER_FUNCTION = 40
 LINES_PER_FILE = 450  # of C++
@@ -45,7 +46,9 @@ def read(path: Path) -> str:
 
 
 def statements(node: ast.AST) -> int:
-    """Statements below a node, without docstrings; the body of a function within counts for that function alone."""
+    """Statements below a node, without docstrings; the body of a function within counts for that
+    function alone.
+    """
     found = 0
     for inner in ast.iter_child_nodes(node):
         if isinstance(inner, ast.stmt):
@@ -60,7 +63,7 @@ def run(code: str) -> str:
     return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT / "tests").stdout
 
 
-# --- layers ------------------------------------------------------------------------------------------------------------------
+# --- layers ---------------------------------------------------------------------------------------
 
 
 def test_imports_keep_to_the_layers() -> None:
@@ -71,7 +74,9 @@ def test_imports_keep_to_the_layers() -> None:
 
 @functools.cache
 def facts_of(path: Path) -> tuple[list[tuple[str, str]], dict[str, int]]:
-    """Every import as (module, name), the name empty for a plain import; and the statements of every function and of the file's rest."""
+    """Every import as (module, name), the name empty for a plain import; and the statements of
+    every function and of the file's rest.
+    """
     imports, functions = [], {}
     for node in nodes(read(path)) if path.is_relative_to(SOURCE) else walked(ast.parse(read(path))):
         if isinstance(node, ast.Import):
@@ -112,7 +117,7 @@ def test_no_module_imports_the_public_names_from_above() -> None:
     assert not above
 
 
-# --- sizes -------------------------------------------------------------------------------------------------------------------
+# --- sizes ----------------------------------------------------------------------------------------
 
 WRITTEN = sorted(
     path
@@ -137,8 +142,8 @@ def test_no_function_is_longer_than_a_screen() -> None:
 
 
 def test_no_kernel_function_is_longer_than_a_screen() -> None:
-    # A body starts on a line that ends in `{` after a parameter list (not after a constructor's initialisers, which stand alone),
-    # and ends at the closing brace of the same indentation.
+    # A body starts on a line that ends in `{` after a parameter list (not after a constructor's
+    # initialisers, which stand alone), and ends at the closing brace of the same indentation.
     opening = re.compile(r"^(?P<indent> *)(?!.*\b(if|for|while|switch|struct|class|namespace|else|catch|return)\b)[^\s:].*\).*\{$")
     long = {}
     for path in (path for path in WRITTEN if path.suffix in {".hpp", ".cpp"}):
@@ -152,7 +157,7 @@ def test_no_kernel_function_is_longer_than_a_screen() -> None:
     assert long == {}
 
 
-# --- public names ------------------------------------------------------------------------------------------------------------
+# --- public names ---------------------------------------------------------------------------------
 
 PUBLIC = [name for name in idealrank.__all__ if not name.startswith("__")]
 
@@ -191,7 +196,8 @@ def test_every_function_and_class_has_a_docstring_and_so_have_the_methods_of_pub
     bare = []
     for path in MODULES:
         dotted = ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__")
-        if dotted.endswith("__main__") or dotted.startswith(OF_PEERS):  # test_docstrings_of_losses.py in tests/torch asks the same of them
+        # test_docstrings_of_losses.py in tests/torch asks the same of them
+        if dotted.endswith("__main__") or dotted.startswith(OF_PEERS):
             continue
         module = importlib.import_module(dotted)
         for name, value in vars(module).items():
@@ -202,7 +208,9 @@ def test_every_function_and_class_has_a_docstring_and_so_have_the_methods_of_pub
 
 
 def undocumented(name: str, value: FunctionType | type) -> Iterator[str]:
-    """The name itself, and the public methods of a public class; getdoc also finds the docstring of what is overridden."""
+    """The name itself, and the public methods of a public class; getdoc also finds the docstring of
+    what is overridden.
+    """
     if not inspect.getdoc(value):
         yield name
     methods = vars(value) if name in PUBLIC and isinstance(value, type) else {}
@@ -211,7 +219,7 @@ def undocumented(name: str, value: FunctionType | type) -> Iterator[str]:
             yield f"{name}.{method}"
 
 
-# --- cost and version --------------------------------------------------------------------------------------------------------
+# --- cost and version -----------------------------------------------------------------------------
 
 
 def test_importing_loads_nothing_that_is_not_needed() -> None:

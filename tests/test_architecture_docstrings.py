@@ -20,7 +20,9 @@ Name = tuple[str, str]
 
 
 def public_names(stubs: Iterator[str], pages: Iterator[str], sources: Sources) -> set[Name]:
-    """Modules and names in the stubs and on the pages of the reference; and the classes that their classes come from."""
+    """Modules and names in the stubs and on the pages of the reference; and the classes that their
+    classes come from.
+    """
     names = {found for stub in stubs for found in _imported(stub)}
     for page in pages:
         names |= set(_on_page(page, sources))
@@ -67,7 +69,9 @@ def _on_page(page: str, sources: Sources) -> Iterator[Name]:
 
 
 def long_docstrings(sources: Sources, public: set[Name]) -> list[str]:
-    """Docstrings of other names with more lines of text; an example that is there because nothing else runs its lines does not count."""
+    """Docstrings of other names with more lines of text; an example that is there because nothing
+    else runs its lines does not count.
+    """
     return [
         f"{home}.{name}: {size} lines"
         for home, source in sources.items()

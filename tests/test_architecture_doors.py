@@ -1,4 +1,5 @@
-"""The doors between the layers: commands and integrations compute by `api` and public functions, and read no prose of errors.
+"""The doors between the layers: commands and integrations compute by `api` and public functions,
+and read no prose of errors.
 
 Each rule is a function of source texts, so that a planted violation shows that it can fail.
 """
@@ -16,7 +17,8 @@ OUTSIDE = ("idealrank.cli.", "idealrank.integrations.", "idealrank.live.", "idea
 DOORS = {"idealrank.clicks", "idealrank.judging", "idealrank.theory", "idealrank.training"}
 COMPUTING = ("analysis", "clicks", "conventions", "data", "evaluation", "judging", "measures", "stats", "theory", "training", "_kernel")
 
-# The functions below the public ones that may be called from outside, each for its reason. Types and constants need none.
+# The functions below the public ones that may be called from outside, each for its reason. Types
+# and constants need none.
 ALLOWED = {
     # texts of options become values
     "idealrank.measures.parse": {"default_measures", "parse_measure", "parse_measures", "parse_pair_measures"},
@@ -51,14 +53,15 @@ def _public() -> set[tuple[str, str]]:
 PUBLIC = _public()
 
 
-# --- the rules ---------------------------------------------------------------------------------------------------------------
+# --- the rules ------------------------------------------------------------------------------------
 
 
 def side_doors(sources: Sources) -> list[str]:
     """Functions that a command or an integration takes from below the public ones.
 
-    The doors are the functions that `idealrank` offers, from where it takes them, the public names of `idealrank.clicks`,
-    `idealrank.judging`, `idealrank.theory` and `idealrank.training`, and all of `api`.
+    The doors are the functions that `idealrank` offers, from where it takes them, the public names
+    of `idealrank.clicks`, `idealrank.judging`, `idealrank.theory` and `idealrank.training`, and all
+    of `api`.
     """
     return [
         f"{name}:{line}: {module}.{taken}"
@@ -88,13 +91,16 @@ def idle_permits(sources: Sources) -> list[str]:
     return sorted(f"{module}.{name}" for module, names in ALLOWED.items() for name in names if (module, name) not in used)
 
 
-# Errors of DuckDB, LightGBM, XGBoost and CatBoost have nothing but their text, with the query again or a path of their source.
+# Errors of DuckDB, LightGBM, XGBoost and CatBoost have nothing but their text, with the query again
+# or a path of their source.
 FOREIGN_ERRORS = {"idealrank.store.sql", "idealrank.integrations.trainers"}
 _PATTERN_METHODS = {"search", "match", "fullmatch", "findall", "finditer", "sub", "subn"}
 
 
 def parsed_prose(sources: Sources) -> list[str]:
-    """Regular expressions over the text of an error of the library: what is to be known of an error is a field of it."""
+    """Regular expressions over the text of an error of the library: what is to be known of an error
+    is a field of it.
+    """
     found = []
     for name, source in sources.items():
         if name in FOREIGN_ERRORS:
@@ -122,7 +128,7 @@ def _is_of_patterns(function: ast.expr) -> bool:
     return function.attr in _PATTERN_METHODS or (of_module and function.attr == "split")
 
 
-# --- they hold, and can fail --------------------------------------------------------------------------------------------------
+# --- they hold, and can fail ----------------------------------------------------------------------
 
 PLANTED: list[tuple[Callable[[Sources], list[str]], dict[str, str]]] = [
     (side_doors, {"idealrank.cli.commands.new": "from idealrank.evaluation.evaluate import Evaluation, evaluate"}),

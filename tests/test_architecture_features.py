@@ -1,4 +1,5 @@
-"""A feature has one word: the noun in rooms that hold results, the verb of its command in rooms that people enter.
+"""A feature has one word: the noun in rooms that hold results, the verb of its command in rooms
+that people enter.
 
 Each rule is a function of what there is, so that a planted violation shows that it can fail.
 """
@@ -43,7 +44,9 @@ def without_a_word(modules: Modules) -> list[str]:
 
 
 def rooms_missing(modules: Modules) -> list[str]:
-    """Rooms where a feature goes by another word, or by none; and reasons that are none any more."""
+    """Rooms where a feature goes by another word, or by none; and reasons that are none any
+    more.
+    """
     wanted = {f"idealrank.{room}.{noun}" for noun in FEATURES for room in ("analysis", "reports.views", "api")}
     wanted |= {f"idealrank.cli.commands.{verb}" for verb, _ in FEATURES.values()}
     return sorted((wanted - set(modules) - set(ELSEWHERE)) | (set(ELSEWHERE) & set(modules)))

@@ -1,4 +1,6 @@
-"""Each message names what exists in the interface in use: arguments in Python, options on the command line."""
+"""Each message names what exists in the interface in use: arguments in Python, options on the
+command line.
+"""
 
 import ast
 import re
@@ -14,7 +16,8 @@ from idealrank.cli.option_words import Options
 from tests.sources import nodes
 
 SOURCE = Path(idealrank.__file__).parent
-# What a user of the command line cannot type: an argument with a value of Python, a call, a name of the package.
+# What a user of the command line cannot type: an argument with a value of Python, a call, a name of
+# the package.
 PYTHON = re.compile(
     r"(?<![-\w])[a-z_]+=(?=['\"\[( ,;)]|\{[^}]|$|\.\.\.)|(?<![-\w])\w+=(?:True|False|None)\b|\bir\.\w|\(\.\.\.|\bread_\w+\(|\w\.\w+\("
 )
@@ -37,7 +40,8 @@ ONLY_IN_PYTHON = {
     "theory/relevance.py": "functions of Python",
     "theory/simulation.py": "pairs of discount and cutoff",
 }
-EDGE = ("cli", "integrations", "testing", "training")  # options themselves, and packages that are used from Python alone
+# options themselves, and packages that are used from Python alone
+EDGE = ("cli", "integrations", "testing", "training")
 
 
 def _text(node: ast.AST) -> str | None:
@@ -61,7 +65,9 @@ def _texts(node: ast.AST) -> Iterator[str]:
 @cache
 @cache
 def _messages(place: str) -> list[tuple[list[str], bool]]:
-    """Texts of each call that makes an error, a note or a warning, and whether the command line has a text of its own."""
+    """Texts of each call that makes an error, a note or a warning, and whether the command line has
+    a text of its own.
+    """
     found = []
     for node in nodes((SOURCE / place).read_text(encoding="utf-8")):
         if isinstance(node, ast.Call):

@@ -1,6 +1,7 @@
 """Files that ARCHITECTURE.md, CONTRIBUTING.md and the indexes of packages name exist.
 
-Each rule is a function of texts and of the modules, so that a planted violation shows that it can fail.
+Each rule is a function of texts and of the modules, so that a planted violation shows that it can
+fail.
 """
 
 import ast
@@ -19,9 +20,11 @@ _PATH = re.compile(r"`((?:[\w.]+/)+|[\w./]+/[\w.]+\.(?:py|pyi|hpp|cpp|js))`")
 
 
 def paths_missing(pages: Mapping[str, str]) -> list[str]:
-    """Files and folders that a page names, from the root or from the package, and that are not there.
+    """Files and folders that a page names, from the root or from the package, and that are not
+    there.
 
-    In the tree of ARCHITECTURE.md a folder stands in the row of its package: it may be anywhere in the library.
+    In the tree of ARCHITECTURE.md a folder stands in the row of its package: it may be anywhere in
+    the library.
     """
     folders = {path.name for path in SOURCE.rglob("*") if path.is_dir()}
     return [

@@ -9,7 +9,7 @@ import pytest
 
 from tests.sources import library, nodes, walked
 
-# --- calls -------------------------------------------------------------------------------------------------------------------
+# --- calls ----------------------------------------------------------------------------------------
 
 # They take any number of values of one kind, or files in the order of the command line.
 TAKES_ANY_NUMBER = {
@@ -46,18 +46,21 @@ def test_a_call_with_six_arguments_by_place_is_found() -> None:
     assert calls_by_place(walked(ast.parse("g(1, 2, 3, 4, 5)\nf(1, 2, 3, 4, 5, 6, x=7)\nzip(1, 2, 3, 4, 5, 6, 7)"))) == [(2, "f")]
 
 
-# --- expressions -------------------------------------------------------------------------------------------------------------
+# --- expressions ----------------------------------------------------------------------------------
 
 
 def nested_conditions(tree: list[ast.AST]) -> list[int]:
-    """Lines of the conditional expressions that another conditional expression contains, at whatever depth."""
+    """Lines of the conditional expressions that another conditional expression contains, at
+    whatever depth.
+    """
     return sorted(
         {inner.lineno for outer in tree if isinstance(outer, ast.IfExp) for inner in walked(outer)[1:] if isinstance(inner, ast.IfExp)}
     )
 
 
 def test_no_conditional_expression_holds_another() -> None:
-    # Read in one go, a choice within a choice hides which condition belongs to which value: `if` statements or a name say it.
+    # Read in one go, a choice within a choice hides which condition belongs to which value: `if`
+    # statements or a name say it.
     assert [f"{module}:{line}" for module, source in library().items() for line in nested_conditions(nodes(source))] == []
 
 
@@ -67,7 +70,7 @@ def test_a_conditional_expression_within_another_is_found(source: str) -> None:
     assert nested_conditions(walked(ast.parse("x = 1 if a else 2\ny = x if b else 3"))) == []
 
 
-# --- records -----------------------------------------------------------------------------------------------------------------
+# --- records --------------------------------------------------------------------------------------
 
 # Its words come out of tables as one tuple, next to the place where the problem is.
 BY_PLACE = {"Complaint"}
@@ -75,7 +78,9 @@ MOST_FIELDS_BY_PLACE = 3
 
 
 def records_by_place(tree: list[ast.AST]) -> list[tuple[int, str]]:
-    """Lines and names of data classes whose fields are more than a reader can tell apart, and may be given by place."""
+    """Lines and names of data classes whose fields are more than a reader can tell apart, and may
+    be given by place.
+    """
     return sorted(
         (node.lineno, node.name)
         for node in tree

@@ -1,4 +1,5 @@
-"""A measure says itself what is asked of it: no module outside `measures` asks for its class or compares its name.
+"""A measure says itself what is asked of it: no module outside `measures` asks for its class or
+compares its name.
 
 The rule is a function of source texts, so that a planted violation shows that it can fail.
 """
@@ -14,7 +15,8 @@ from idealrank.measures import MEASURES, PAIR_MEASURES
 from idealrank.measures.measure import Measure
 from tests.sources import library, module, nodes
 
-# Named classes, and the classes that families share; `Measure` and `PairMeasure` themselves tell a measure from a text.
+# Named classes, and the classes that families share; `Measure` and `PairMeasure` themselves tell a
+# measure from a text.
 CLASSES = {parent.__name__ for cls in (*MEASURES.values(), *PAIR_MEASURES.values()) for parent in cls.__mro__} - {
     "Measure",
     "PairMeasure",
@@ -24,12 +26,16 @@ NAMES = {*MEASURES, *PAIR_MEASURES}
 
 # Uses that ask a question no method of a measure answers yet; the counts may only fall.
 KNOWN = {
-    "idealrank.analysis.comparison.query_table": 1,  # Judged, Unjudged and NumRet have no companions
-    "idealrank.analysis.comparison.requirements": 1,  # Judged and Unjudged count without a relevant document
-    "idealrank.analysis.reconciliation.convention_search": 1,  # the base of the logarithm cancels in nDCG
+    # Judged, Unjudged and NumRet have no companions
+    "idealrank.analysis.comparison.query_table": 1,
+    # Judged and Unjudged count without a relevant document
+    "idealrank.analysis.comparison.requirements": 1,
+    # the base of the logarithm cancels in nDCG
+    "idealrank.analysis.reconciliation.convention_search": 1,
     "idealrank.analysis.tuning.measurement": 1,  # measures with a discount to choose
     "idealrank.evaluation.coverage": 1,  # measures with a threshold for relevance
-    "idealrank.judging.document_correction": 1,  # DCG and nDCG alone are sums over documents with an ideal that counts estimate
+    # DCG and nDCG alone are sums over documents with an ideal that counts estimate
+    "idealrank.judging.document_correction": 1,
     "idealrank.reports.table.records": 1,  # NumQ is printed once
     "idealrank.reports.views.trec": 2,  # NumQ is printed once; YAAP of an empty list
     "idealrank.theory.growth": 1,  # nDCG alone has limits
@@ -42,7 +48,9 @@ def outside() -> dict[str, str]:
 
 
 def uses_of_class(source: str) -> list[str]:
-    """Lines that ask for the class of a measure (`isinstance`, `issubclass`, `type(...) is`) or compare its name."""
+    """Lines that ask for the class of a measure (`isinstance`, `issubclass`, `type(...) is`) or
+    compare its name.
+    """
     found = []
     for node in nodes(source):
         is_question = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "issubclass")

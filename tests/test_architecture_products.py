@@ -1,4 +1,6 @@
-"""No sum of products by BLAS, whose order of terms depends on the type of the processor and on the number of threads."""
+"""No sum of products by BLAS, whose order of terms depends on the type of the processor and on the
+number of threads.
+"""
 
 import ast
 import os
@@ -24,7 +26,9 @@ OF_PYTORCH = "idealrank.integrations.torch."
 
 
 def products(sources: Mapping[str, str]) -> list[str]:
-    """Modules that multiply matrices with `@` or a function that calls BLAS, and how often with `@`."""
+    """Modules that multiply matrices with `@` or a function that calls BLAS, and how often with
+    `@`.
+    """
     found = []
     for name, source in sources.items():
         if name.startswith(OF_PYTORCH):

@@ -1,4 +1,5 @@
-"""Things that the library has once: a direction of imports, a writer of files, a way to optional packages, each module and class by name.
+"""Things that the library has once: a direction of imports, a writer of files, a way to optional
+packages, each module and class by name.
 
 Each rule is a function of source texts, so that a planted violation shows that it can fail.
 """
@@ -13,11 +14,12 @@ from tests.sources import library, module, nodes
 Sources = Mapping[str, str]
 
 
-# --- the rules ---------------------------------------------------------------------------------------------------------------
+# --- the rules ------------------------------------------------------------------------------------
 
 
 def circles(sources: Sources) -> list[str]:
-    """Modules that import each other, directly or not, where a module is loaded or its types are checked.
+    """Modules that import each other, directly or not, where a module is loaded or its types are
+    checked.
 
     Imports inside functions are left out: that is how a result finds who shows it.
     """
@@ -49,12 +51,15 @@ def _closure(name: str, imports: Mapping[str, set[str]]) -> set[str]:
     return found
 
 
-# `store.value_files` has several files in place at once, below the lock of the store's database: it renames what it wrote before.
+# `store.value_files` has several files in place at once, below the lock of the store's database: it
+# renames what it wrote before.
 WRITERS = {"idealrank._files", "idealrank.store.value_files"}
 
 
 def renaming(sources: Sources) -> list[str]:
-    """Files that are given their name elsewhere than in the one writer: `os.replace`, or a method `replace` or `rename` of one argument."""
+    """Files that are given their name elsewhere than in the one writer: `os.replace`, or a method
+    `replace` or `rename` of one argument.
+    """
     return [
         f"{name}:{call.lineno}"
         for name, source in sources.items()
@@ -69,7 +74,8 @@ def _is_of_os(function: ast.Attribute) -> bool:
     return isinstance(function.value, ast.Name) and function.value.id == "os" and function.attr in ("replace", "rename", "link")
 
 
-# `resource` comes with Python, but not on Windows; narwhals says in this way that it lacks the dataframe library that is asked for.
+# `resource` comes with Python, but not on Windows; narwhals says in this way that it lacks the
+# dataframe library that is asked for.
 OPTIONAL = {"idealrank._lazy", "idealrank.reports.figures.drawings", "idealrank.data.interchange"}
 
 
@@ -153,7 +159,9 @@ ALONE = {
 
 
 def fragments(sources: Sources) -> list[str]:
-    """Small modules with one user and without a reason in `ALONE`, and reasons for modules that have grown or gone."""
+    """Small modules with one user and without a reason in `ALONE`, and reasons for modules that
+    have grown or gone.
+    """
     users: dict[str, set[str]] = {}
     for name, source in sources.items():
         for node in nodes(source):
@@ -187,7 +195,7 @@ def _calls(source: str) -> Iterator[ast.Call]:
     return (node for node in nodes(source) if isinstance(node, ast.Call))
 
 
-# --- they hold, and can fail --------------------------------------------------------------------------------------------------
+# --- they hold, and can fail ----------------------------------------------------------------------
 
 RULES = [circles, renaming, optional_imports, lazy_names, names_twice, classes_twice, fragments]
 PLANTED: list[tuple[Callable[[Sources], list[str]], dict[str, str]]] = [

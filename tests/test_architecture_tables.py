@@ -1,4 +1,5 @@
-"""Tables are columns: what a cell shows stands beside its title, and nothing reads a table by position. Formats stand in one registry.
+"""Tables are columns: what a cell shows stands beside its title, and nothing reads a table by
+position. Formats stand in one registry.
 
 Each rule is a function of source texts, so that a planted violation shows that it can fail.
 """
@@ -23,7 +24,9 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "idealrank"
 REPORTS, COMMANDS = SOURCE / "reports", SOURCE / "cli"
 Sources = Mapping[str, str]
 HOME = {"table/cells.py", "table/text.py"}
-"""Where cells are put side by side, by the columns; and where long rows are laid as columns, each headed by its first cell, its name."""
+"""Where cells are put side by side, by the columns; and where long rows are laid as columns, each
+headed by its first cell, its name.
+"""
 
 
 def reports() -> dict[str, str]:
@@ -35,14 +38,15 @@ def sources_in(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in sorted(folder.rglob("*.py"))}
 
 
-# --- the rules ---------------------------------------------------------------------------------------------------------------
+# --- the rules ------------------------------------------------------------------------------------
 
 
 def rows_by_hand(sources: Sources) -> list[str]:
-    """Tables that are not made from columns, and cells listed beside each other: their titles stand somewhere else.
+    """Tables that are not made from columns, and cells listed beside each other: their titles stand
+    somewhere else.
 
-    A `Table` of rows, and a list of two cells or more, can be matched with titles by position alone. `Table.of` asks each column for
-    its cell instead.
+    A `Table` of rows, and a list of two cells or more, can be matched with titles by position
+    alone. `Table.of` asks each column for its cell instead.
     """
     found = []
     for name, tree in _others(sources):
@@ -59,11 +63,14 @@ def _is_cell(node: ast.expr) -> bool:
 
 
 def cells_by_position(sources: Sources) -> list[str]:
-    """Subscripts of, and unpackings into places of, the rows, columns and cells of a table, and what loops over them.
+    """Subscripts of, and unpackings into places of, the rows, columns and cells of a table, and
+    what loops over them.
 
-    A table is known by how it is got: arguments and variables that are annotated as one, or as a list of columns or cells; what functions
-    of the reports return that say so; `Table.of`; and the names that an assignment, loop or comprehension gives to these or to their parts.
-    Whole rows may go on to `zip` and to loops, which read no place of their own; columns by the name of their measure are no list.
+    A table is known by how it is got: arguments and variables that are annotated as one, or as a
+    list of columns or cells; what functions of the reports return that say so; `Table.of`; and the
+    names that an assignment, loop or comprehension gives to these or to their parts. Whole rows may
+    go on to `zip` and to loops, which read no place of their own; columns by the name of their
+    measure are no list.
     """
     found = []
     made = {name: {node.name for node in _functions(tree) if _says(node.returns)} for name, tree in _others(sources)}
@@ -117,7 +124,9 @@ def _given(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
 
 
 def _takes_places(target: ast.expr, source: ast.expr) -> bool:
-    """True if parts are taken by their place, as `first, *others` does; `zip` and `enumerate` give things beside each other."""
+    """True if parts are taken by their place, as `first, *others` does; `zip` and `enumerate` give
+    things beside each other.
+    """
     beside = isinstance(source, ast.Call) and ast.unparse(source.func) in {"zip", "enumerate"}
     starred = any(isinstance(one, ast.Starred) for one in ast.walk(target))
     return isinstance(target, ast.Tuple | ast.List) and (starred or not beside)
@@ -139,11 +148,13 @@ def _tabular_names(scope: ast.FunctionDef, makers: set[str]) -> set[str]:
     return known
 
 
-# --- formats -----------------------------------------------------------------------------------------------------------------
+# --- formats --------------------------------------------------------------------------------------
 
 
 def format_faults(offered: Mapping[str, click.Option], registry: Mapping[str, Format]) -> list[str]:
-    """Choices of `--format` that no registry has, options made without one, writers that cannot be found, formats that nothing offers."""
+    """Choices of `--format` that no registry has, options made without one, writers that cannot be
+    found, formats that nothing offers.
+    """
     found, used = [], set[str]()
     for command, option in offered.items():
         if not isinstance(option, FormatOption):
@@ -157,7 +168,9 @@ def format_faults(offered: Mapping[str, click.Option], registry: Mapping[str, Fo
 
 
 def formats_by_name(sources: Sources) -> list[str]:
-    """Comparisons of a layout with the name of a format: what a format takes is declared beside its writer, or a field of the format."""
+    """Comparisons of a layout with the name of a format: what a format takes is declared beside its
+    writer, or a field of the format.
+    """
     found = []
     for name, tree in _others(sources):
         for node in walked(tree):
@@ -187,7 +200,9 @@ def _is_layout(node: ast.expr) -> bool:
 
 
 def rows_apart(offered: Mapping[str, click.Option]) -> list[str]:
-    """Commands that offer some flat formats and lack others: they do not come from one writer of rows."""
+    """Commands that offer some flat formats and lack others: they do not come from one writer of
+    rows.
+    """
     flat = {one.name for one in FORMATS.values() if one.delimiter}
     choices = {name: set(option.type.choices) for name, option in offered.items() if isinstance(option.type, click.Choice)}
     return [name for name, found in choices.items() if found & flat and not found >= flat]
@@ -207,7 +222,9 @@ def offered() -> dict[str, click.Option]:
 
 
 DRAWS = "theory figures"
-"""Takes several formats of figures at once, in one text, where the others take one format of reports."""
+"""Takes several formats of figures at once, in one text, where the others take one format of
+reports.
+"""
 
 
 def test_every_format_of_a_command_is_in_the_registry_and_every_registered_one_is_offered() -> None:
@@ -315,7 +332,7 @@ def test_a_command_cannot_declare_a_format_that_the_registry_lacks() -> None:
         Formats("Text for people;", table=str, yaml=str)
 
 
-# --- they hold, and can fail --------------------------------------------------------------------------------------------------
+# --- they hold, and can fail ----------------------------------------------------------------------
 
 MAKER = "def made(shown) -> 'list[Column[Line]]':\n    return [name(shown)]\n"
 PLANTED: list[tuple[Callable[[Sources], list[str]], str]] = [

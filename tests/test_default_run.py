@@ -1,4 +1,6 @@
-"""The default run tries some cases of a test with the marker `spread`, and every value of its parameters where they suffice."""
+"""The default run tries some cases of a test with the marker `spread`, and every value of its
+parameters where they suffice.
+"""
 
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +11,9 @@ from tests.conftest import pytest_collection_modifyitems
 
 
 def cases(name: str, number: int, kept: int | None, inner: int = 1, slow: int = 0) -> list[Any]:
-    """Cases as pytest collects them, the first of them slow; each with the list of markers it is given."""
+    """Cases as pytest collects them, the first of them slow; each with the list of markers it is
+    given.
+    """
     spread = {} if kept is None else {"spread": pytest.mark.spread(kept).mark}
     made = []
     for case in range(number):

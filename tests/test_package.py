@@ -1,4 +1,6 @@
-"""What is installed, and how it is made: metadata, extras, the interpreter that is found, the targets that are promised."""
+"""What is installed, and how it is made: metadata, extras, the interpreter that is found, the
+targets that are promised.
+"""
 
 import os
 import re

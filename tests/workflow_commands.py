@@ -4,7 +4,9 @@ import re
 
 
 def obeyed(log: str) -> list[tuple[str, dict[str, str], str]]:
-    """The commands that the runner of GitHub Actions finds in a log, by both of its rules (`ActionCommand.cs`)."""
+    """The commands that the runner of GitHub Actions finds in a log, by both of its rules
+    (`ActionCommand.cs`).
+    """
     found = []
     for line in re.split(r"\r\n|\r|\n", log):
         stripped = line.lstrip()

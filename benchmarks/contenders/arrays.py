@@ -1,7 +1,8 @@
-"""Calls on arrays that are in memory already: NAME LABELS SCORES CALLS; prints the mean and the median time of the calls.
+"""Calls on arrays that are in memory already: NAME LABELS SCORES CALLS; prints the mean and the
+median time of the calls.
 
-The first of several calls is left out: it pays for memory that the process never had before, which on a virtual machine can cost
-more than the work, for every contender alike.
+The first of several calls is left out: it pays for memory that the process never had before, which
+on a virtual machine can cost more than the work, for every contender alike.
 """
 
 import json

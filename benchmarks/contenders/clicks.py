@@ -1,8 +1,10 @@
-"""Click models and values of policies: NAME SIZE CALLS; prints some values, and the median time of a call.
+"""Click models and values of policies: NAME SIZE CALLS; prints some values, and the median time of
+a call.
 
 "arrays SIZE FILE" writes the data for peers.
 
-The data are made before the clock starts. The contenders named plain-... are the textbook, in plain NumPy.
+The data are made before the clock starts. The contenders named plain-... are the textbook, in plain
+NumPy.
 """
 
 import json
@@ -74,7 +76,9 @@ def plain_ubm(size: int) -> Values:
 
 
 def by_results(log: Sessions, situation: np.ndarray) -> Values:
-    """Expectation maximisation over each result of each session: examination by situation, attractiveness by pair."""
+    """Expectation maximisation over each result of each session: examination by situation,
+    attractiveness by pair.
+    """
     seen = np.maximum(np.bincount(situation.ravel()), 1)
     examined, attracted = np.full(seen.size, 0.5), np.full(len(log.documents), 0.5)
     shown = np.maximum(np.bincount(log.pair.ravel(), minlength=attracted.size), 1)
@@ -158,7 +162,8 @@ def main() -> None:
     if name == "arrays":
         write_arrays(calls, size)
         return
-    warnings.simplefilter("ignore", IdealrankWarning)  # few sessions do not identify all examination of a UBM
+    # few sessions do not identify all examination of a UBM
+    warnings.simplefilter("ignore", IdealrankWarning)
     call = CONTENDERS[name]
     call(100)  # loads what is loaded at the first call
     (sessions if "bm" in name or name == "model" else rewards)(size)

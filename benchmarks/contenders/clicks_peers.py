@@ -1,4 +1,6 @@
-"""Peers of the click jobs, each in its own environment, without idealrank: NAME ARRAYS.npz; prints values and the time of a call."""
+"""Peers of the click jobs, each in its own environment, without idealrank: NAME ARRAYS.npz; prints
+values and the time of a call.
+"""
 
 import json
 import sys
@@ -14,7 +16,9 @@ Arrays = Mapping[str, Any]
 
 
 def obp(given: Arrays) -> Callable[[], dict[str, float]]:
-    """IPS of the Open Bandit Pipeline with its bootstrap, over rows: two actions, of which the first was taken."""
+    """IPS of the Open Bandit Pipeline with its bootstrap, over rows: two actions, of which the
+    first was taken.
+    """
     from obp.ope import InverseProbabilityWeighting  # noqa: PLC0415  (in this environment alone)
 
     target = given["target"]
@@ -29,7 +33,9 @@ def obp(given: Arrays) -> Callable[[], dict[str, float]]:
 
 
 def clax(given: Arrays) -> Callable[[], dict[str, float]]:
-    """PBM of clax-models by Adam over all lists at once, until the log-likelihood is a thousandth from that of the other program."""
+    """PBM of clax-models by Adam over all lists at once, until the log-likelihood is a thousandth
+    from that of the other program.
+    """
     import jax.numpy as jnp  # noqa: PLC0415
     import optax  # noqa: PLC0415
     from clax import PositionBasedModel  # noqa: PLC0415

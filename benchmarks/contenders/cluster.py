@@ -1,7 +1,9 @@
-"""Time jobs on a standalone Spark cluster on loopback: ``python cluster.py WORKERS ROUNDS JOB@N,JOB@N... QRELS.parquet RUN.parquet...``.
+"""Time jobs on a standalone Spark cluster on loopback: ``python cluster.py WORKERS ROUNDS
+JOB@N,JOB@N... QRELS.parquet RUN.parquet...``.
 
-N is the number, from 0, of a pair of files. Prints JSON: seconds by job, on the clock and of the workers' processors, and what the jobs
-found. The session is up, and every job has run once, before a clock starts.
+N is the number, from 0, of a pair of files. Prints JSON: seconds by job, on the clock and of the
+workers' processors, and what the jobs found. The session is up, and every job has run once, before
+a clock starts.
 """
 
 import json
@@ -64,7 +66,9 @@ class Jobs:
         return dict(evaluate_spark(self._qrels, self._run, MEASURES, broadcast=True).mean())
 
     def identity(self) -> dict[str, float]:
-        """Pass the same columns through a `mapInArrow` that returns its batches unchanged, without a shuffle."""
+        """Pass the same columns through a `mapInArrow` that returns its batches unchanged, without
+        a shuffle.
+        """
         frame = self._run.select("query", "document", "score")
         frame.mapInArrow(_same, frame.schema).write.format("noop").mode("overwrite").save()
         return {}
@@ -90,7 +94,9 @@ class Jobs:
         return dict(evaluate_spark(binary, self._run, ["nDCG@10", "AP"]).mean())
 
     def _lists(self):
-        """Ranked lists and relevant documents, as both classes of MLlib take them; queries without a relevant document are left out."""
+        """Ranked lists and relevant documents, as both classes of MLlib take them; queries without
+        a relevant document are left out.
+        """
         from pyspark.sql import functions as f  # noqa: PLC0415
 
         listed = f.sort_array(f.collect_list(f.struct("score", "document")), asc=False)
@@ -106,7 +112,9 @@ class Jobs:
         return {"AP": metrics.meanAveragePrecision, "nDCG@10": metrics.ndcgAt(10)}
 
     def ranking_evaluator(self) -> dict[str, float]:
-        """`RankingEvaluator`: the same values, one job a metric. Its columns are arrays of doubles, so that ids have to be numbers."""
+        """`RankingEvaluator`: the same values, one job a metric. Its columns are arrays of doubles,
+        so that ids have to be numbers.
+        """
         from pyspark.ml.evaluation import RankingEvaluator  # noqa: PLC0415
         from pyspark.sql import functions as f  # noqa: PLC0415
 
@@ -141,7 +149,8 @@ def main() -> None:
                 name, _, number = job.partition("@")
                 return getattr(over[int(number)], name)()
 
-            found = {job: run(job) for job in jobs}  # compiles, starts the workers' Python, and reads the files once
+            # compiles, starts the workers' Python, and reads the files once
+            found = {job: run(job) for job in jobs}
             seconds: dict[str, list[float]] = {job: [] for job in jobs}
             processor: dict[str, list[float]] = {job: [] for job in jobs}
             for _ in range(rounds):

@@ -1,4 +1,6 @@
-"""Evaluation of dicts of dicts that are in memory already: NAME QUERIES; prints the means and the median time of five calls."""
+"""Evaluation of dicts of dicts that are in memory already: NAME QUERIES; prints the means and the
+median time of five calls.
+"""
 
 import json
 import math
@@ -25,7 +27,8 @@ def by_idealrank(qrels: Tables, run: Tables) -> Callable[[], dict[str, float]]:
 def by_pytrec_eval(qrels: Tables, run: Tables) -> Callable[[], dict[str, float]]:
     import pytrec_eval  # noqa: PLC0415
 
-    evaluator = pytrec_eval.RelevanceEvaluator(qrels, set(MEASURES.values()))  # not timed, though ours walks the judgments in each call
+    # not timed, though ours walks the judgments in each call
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, set(MEASURES.values()))
 
     def call() -> dict[str, float]:
         values = evaluator.evaluate(run).values()

@@ -1,4 +1,6 @@
-"""Time an engine on the columns of a run: ``python engines.py scan-pyarrow|read-pyarrow|scan-duckdb|sort-duckdb FILE MEMORY``."""
+"""Time an engine on the columns of a run: ``python engines.py
+scan-pyarrow|read-pyarrow|scan-duckdb|sort-duckdb FILE MEMORY``.
+"""
 
 import sys
 import tempfile

@@ -1,4 +1,5 @@
-"""Sign flips: NAME DRAWS QUERIES RUNS MEASURES CALLS; prints p values by name and the median time of a call.
+"""Sign flips: NAME DRAWS QUERIES RUNS MEASURES CALLS; prints p values by name and the median time
+of a call.
 
 Values are clipped normals with a difficulty for each query, the same for every contender.
 """

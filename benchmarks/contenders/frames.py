@@ -1,4 +1,6 @@
-"""One run evaluated in this process: ``frames.py text|categories QRELS RUN``; RUN is text or Parquet, made a frame of categories first."""
+"""One run evaluated in this process: ``frames.py text|categories QRELS RUN``; RUN is text or
+Parquet, made a frame of categories first.
+"""
 
 import json
 import sys

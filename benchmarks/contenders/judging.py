@@ -1,7 +1,8 @@
-"""Bounds over grades of unjudged documents: NAME RESULTS CALLS; prints some values, and the median time of a call.
+"""Bounds over grades of unjudged documents: NAME RESULTS CALLS; prints some values, and the median
+time of a call.
 
-The data have the size of TREC Deep Learning 2019: 43 queries with some 200 judged documents. The contenders named plain-... try every
-choice of grades, in plain Python, on short lists.
+The data have the size of TREC Deep Learning 2019: 43 queries with some 200 judged documents. The
+contenders named plain-... try every choice of grades, in plain Python, on short lists.
 """
 
 import itertools
@@ -25,7 +26,9 @@ Lists = dict[str, list[str]]
 
 @cache
 def data(results: int) -> tuple[ir.Qrels, ir.Run, ir.Run, dict[str, dict[str, int]], Lists, Lists]:
-    """Judgments and two runs, as idealrank keeps them and as plain dictionaries; of short lists about half is judged."""
+    """Judgments and two runs, as idealrank keeps them and as plain dictionaries; of short lists
+    about half is judged.
+    """
     rng = np.random.default_rng(5)
     queries = [f"q{number}" for number in range(QUERIES)]
     pool, judged = (POOL, JUDGED) if results > FEW else (results + 2, (results + 2) // 2)

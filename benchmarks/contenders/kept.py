@@ -1,6 +1,8 @@
-"""A store: JOB FOLDER EVALUATIONS QUERIES; prints what it found and the time of the one call. JOB is a function below.
+"""A store: JOB FOLDER EVALUATIONS QUERIES; prints what it found and the time of the one call. JOB
+is a function below.
 
-Values are random numbers, the seed of an evaluation its place, so that anybody can say what has to come back.
+Values are random numbers, the seed of an evaluation its place, so that anybody can say what has to
+come back.
 """
 
 import asyncio
@@ -57,7 +59,9 @@ def show(folder: Path, *_: int) -> dict[str, float]:
 
 
 def page(folder: Path, *_: int) -> dict[str, float]:
-    """The first page of `idealrank serve`, asked of the application itself: for the first visitor, and for the next."""
+    """The first page of `idealrank serve`, asked of the application itself: for the first visitor,
+    and for the next.
+    """
     from idealrank.live.web.access import StoreFolder  # noqa: PLC0415
     from idealrank.live.web.application import application  # noqa: PLC0415
     from idealrank.live.web.guard import Guard  # noqa: PLC0415
@@ -92,7 +96,9 @@ def page(folder: Path, *_: int) -> dict[str, float]:
 
 
 def hashes(folder: Path, *_: int) -> dict[str, float]:
-    """The SHA-256 of every record and value file, compared with their names: what checking adds to the history of one query."""
+    """The SHA-256 of every record and value file, compared with their names: what checking adds to
+    the history of one query.
+    """
     with closing(sqlite3.connect(folder / "store.sqlite3")) as connection:
         kept = [(digest, record.encode()) for digest, record in connection.execute("SELECT digest, record FROM entry")]
     paths = sorted(folder.glob("values/??/*"))

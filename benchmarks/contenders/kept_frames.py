@@ -1,4 +1,5 @@
-"""Evaluate a run that this process holds as a frame or dict: ``python kept_frames.py pandas|polars|dict QRELS RUN.parquet``.
+"""Evaluate a run that this process holds as a frame or dict: ``python kept_frames.py
+pandas|polars|dict QRELS RUN.parquet``.
 
 Prints JSON: the means, and the seconds of the call, without loading.
 """

@@ -1,7 +1,8 @@
-"""Measures of arrays that are in memory already: ``one MEASURE LABELS SCORES CALLS``, or ``all LABELS SCORES FEWER MORE``.
+"""Measures of arrays that are in memory already: ``one MEASURE LABELS SCORES CALLS``, or ``all
+LABELS SCORES FEWER MORE``.
 
-The first prints the mean and the median time of the calls as JSON; the second, for every measure of one run and its judgments, the
-processor time of fewer and of more lists.
+The first prints the mean and the median time of the calls as JSON; the second, for every measure of
+one run and its judgments, the processor time of fewer and of more lists.
 """
 
 import json

@@ -1,4 +1,6 @@
-"""The pairwise loss of one long list: NAME LABELS SCORES CALLS; prints the value, the median time and the memory of the first call."""
+"""The pairwise loss of one long list: NAME LABELS SCORES CALLS; prints the value, the median time
+and the memory of the first call.
+"""
 
 import json
 import resource
@@ -19,7 +21,9 @@ def by_argsort(_: Any, scores: Any) -> float:
 
 
 def by_counting(labels: Any, scores: Any, *, ties: str) -> float:
-    """The definition, grade against grade: how many scores of the lower are above each score of the higher, or equal to it."""
+    """The definition, grade against grade: how many scores of the lower are above each score of the
+    higher, or equal to it.
+    """
     weights = {"half": (1, 1), "strict": (2, 0), "weak": (0, 2)}[ties]
     by_grade = {grade: np.sort(scores[labels == grade]) for grade in np.unique(labels).tolist()}
     doubled = 0
@@ -52,7 +56,8 @@ def peak() -> int:
 def main() -> None:
     call = CONTENDERS[sys.argv[1]]()
     labels, scores = np.fromfile(sys.argv[2], np.int64), np.fromfile(sys.argv[3], np.float64)
-    call(labels[:1000], scores[:1000])  # loads what is loaded when first used, so that memory is that of the work
+    # loads what is loaded when first used, so that memory is that of the work
+    call(labels[:1000], scores[:1000])
     before, times = peak(), []
     beyond = 0
     for _ in range(int(sys.argv[4])):

@@ -1,4 +1,6 @@
-"""Two runs read, evaluated and compared: with|without QRELS RUN RUN CALLS; prints a difference and the median time of a call."""
+"""Two runs read, evaluated and compared: with|without QRELS RUN RUN CALLS; prints a difference and
+the median time of a call.
+"""
 
 import json
 import statistics

@@ -1,6 +1,8 @@
-"""NDCG of random lists under six discounts and cutoffs: NAME SAMPLES DOCUMENTS; prints the mean of each and the time.
+"""NDCG of random lists under six discounts and cutoffs: NAME SAMPLES DOCUMENTS; prints the mean of
+each and the time.
 
-Both draw the same lists. One list is drawn and valued before the clock starts: it fills the tables of weights.
+Both draw the same lists. One list is drawn and valued before the clock starts: it fills the tables
+of weights.
 """
 
 import json
@@ -25,7 +27,9 @@ def by_idealrank(samples: int, documents: int) -> Any:
 
 
 def one_by_one(samples: int, documents: int) -> Any:
-    """A loop over lists and measures, as one writes it with `ndcg`; the lists are those of `simulate_many` where a block is one."""
+    """A loop over lists and measures, as one writes it with `ndcg`; the lists are those of
+    `simulate_many` where a block is one.
+    """
     from idealrank import ndcg  # noqa: PLC0415
 
     rng = np.random.default_rng(SEED)

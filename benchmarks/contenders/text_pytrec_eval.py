@@ -1,4 +1,6 @@
-"""pytrec_eval reads and evaluates TREC files: QRELS RUN [all]; prints means as JSON, with ``all`` those of all_trec by its names."""
+"""pytrec_eval reads and evaluates TREC files: QRELS RUN [all]; prints means as JSON, with ``all``
+those of all_trec by its names.
+"""
 
 import json
 import math

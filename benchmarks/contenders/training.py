@@ -1,7 +1,9 @@
-"""Rounds of boosting on generated data of the size of MSLR-WEB30K: QUERIES ROUNDS; prints times of LightGBM's lambdarank and of ours.
+"""Rounds of boosting on generated data of the size of MSLR-WEB30K: QUERIES ROUNDS; prints times of
+LightGBM's lambdarank and of ours.
 
-Both boosters share one data set and take rounds by turns, so that a busy machine slows both. The first round of each, in which all scores
-are equal, does not count. Grades 0 to 4 have the shares of that collection.
+Both boosters share one data set and take rounds by turns, so that a busy machine slows both. The
+first round of each, in which all scores are equal, does not count. Grades 0 to 4 have the shares of
+that collection.
 """
 
 import json
@@ -46,7 +48,9 @@ def timed(work: Callable[[], Any]) -> dict[str, float]:
 
 
 def main(queries: int, rounds: int) -> dict[str, Any]:
-    """Times of every round but the first, of the gradients alone, and how far the two models are apart."""
+    """Times of every round but the first, of the gradients alone, and how far the two models are
+    apart.
+    """
     made = time.perf_counter()
     train = data(queries)
     made = time.perf_counter() - made
@@ -55,7 +59,8 @@ def main(queries: int, rounds: int) -> dict[str, Any]:
     boosters = {name: lgb.Booster({**PARAMS, "objective": name}, train) for name in ("lambdarank", "none")}
     times: dict[str, list[dict[str, float]]] = {"lambdarank": [], "none": []}
     for number in range(rounds + 1):
-        for name in list(boosters)[:: -1 if number % 2 else 1]:  # which of them goes first changes, as it finds other data in the caches
+        # which of them goes first changes, as it finds other data in the caches
+        for name in list(boosters)[:: -1 if number % 2 else 1]:
             booster = boosters[name]
             times[name].append(timed(lambda booster=booster, name=name: booster.update(fobj=ours if name == "none" else None)))
     lists = LambdaObjective(**options).prepare(train.get_label(), train.get_group())

@@ -1,4 +1,6 @@
-"""Markup that screen readers understand, where what Sphinx writes is none: parameters of long signatures are a list, not definitions."""
+"""Markup that screen readers understand, where what Sphinx writes is none: parameters of long
+signatures are a list, not definitions.
+"""
 
 import re
 from typing import Any

@@ -1,8 +1,10 @@
 """Entries and the table of measures, made while the site is built.
 
-In a page of the reference, these fences stand for what the measures say of themselves, in docstrings and class facts:
+In a page of the reference, these fences stand for what the measures say of themselves, in
+docstrings and class facts:
 
-* `{measures}` with the names of families (modules of `idealrank.measures`): an entry for each of their classes;
+* `{measures}` with the names of families (modules of `idealrank.measures`): an entry for each of
+  their classes;
 * `{measure-table}`: the table of all measures.
 """
 

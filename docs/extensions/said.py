@@ -1,4 +1,6 @@
-"""`{said} idealrank conventions` in a page shows the command and what it prints, taken while the site is built."""
+"""`{said} idealrank conventions` in a page shows the command and what it prints, taken while the
+site is built.
+"""
 
 import os
 import shlex

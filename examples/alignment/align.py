@@ -1,7 +1,9 @@
-"""Align a toy language model with preferences: DRPO on a model of six words, in a few seconds on one core.
+"""Align a toy language model with preferences: DRPO on a model of six words, in a few seconds on
+one core.
 
-A model of word pairs answers two prompts. A reward prefers answers with many good words. Each step ranks eight answers to each prompt by
-their likelihood, as DRPO does (Zhou, Wang and Yu 2024), with `RankPolicyScores` and `DiffNDCGLoss`.
+A model of word pairs answers two prompts. A reward prefers answers with many good words. Each step
+ranks eight answers to each prompt by their likelihood, as DRPO does (Zhou, Wang and Yu 2024), with
+`RankPolicyScores` and `DiffNDCGLoss`.
 """
 
 import torch
@@ -28,7 +30,9 @@ class Bigrams(torch.nn.Module):
 
 
 def sampled(drawn: torch.Generator) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Random answers to each prompt, their lengths, and grades from 0 to 3 by their share of good words."""
+    """Random answers to each prompt, their lengths, and grades from 0 to 3 by their share of good
+    words.
+    """
     answers = torch.randint(len(WORDS), (PROMPTS, ANSWERS, LONGEST), generator=drawn)
     lengths = torch.randint(2, LONGEST + 1, (PROMPTS, ANSWERS), generator=drawn)
     within = torch.arange(LONGEST) < lengths[..., None]

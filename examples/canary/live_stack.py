@@ -1,8 +1,9 @@
-"""Start the shop with its monitor, page, Prometheus, Alertmanager and Grafana, as far as they are installed, until Ctrl-C.
+"""Start the shop with its monitor, page, Prometheus, Alertmanager and Grafana, as far as they are
+installed, until Ctrl-C.
 
-Run it as ``python live_stack.py FOLDER``, or as ``make demo-live``. Everything listens on this machine only. Programs of Prometheus are
-found on the PATH, or in the folder IDEALRANK_PROMETHEUS. Then damage the index, and watch the alarm: ``python shop.py FOLDER/shop --lose
-title``.
+Run it as ``python live_stack.py FOLDER``, or as ``make demo-live``. Everything listens on this
+machine only. Programs of Prometheus are found on the PATH, or in the folder IDEALRANK_PROMETHEUS.
+Then damage the index, and watch the alarm: ``python shop.py FOLDER/shop --lose title``.
 """
 
 import argparse
@@ -49,7 +50,9 @@ def free_port(wanted: int) -> int:
 
 
 def write_configurations(folder: Path, ports: dict[str, int], every: str) -> None:
-    """Write the configurations of this machine, from the files in `deploy` and the monitor of this folder."""
+    """Write the configurations of this machine, from the files in `deploy` and the monitor of this
+    folder.
+    """
     monitor = yaml.safe_load((HERE / "monitor.yaml").read_text(encoding="utf-8"))
     monitor |= {"every": every, "metrics": {"port": ports["metrics"]}}
     if program("alertmanager"):
@@ -127,6 +130,7 @@ if __name__ == "__main__":
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--every", default="5s")
     asked = parser.parse_args()
-    for number in (signal.SIGINT, signal.SIGTERM):  # a shell lets commands in the background ignore Ctrl-C
+    # a shell lets commands in the background ignore Ctrl-C
+    for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     sys.exit(start(asked.folder, asked.seconds, asked.every))

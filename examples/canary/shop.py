@@ -1,6 +1,8 @@
-"""A small shop with a search index: documents, canary queries with grades, and slices; and ways to damage the index.
+"""A small shop with a search index: documents, canary queries with grades, and slices; and ways to
+damage the index.
 
-Run it as ``python shop.py FOLDER``; ``--lose title`` empties a column of the index, ``--lose documents`` removes a tenth of its documents.
+Run it as ``python shop.py FOLDER``; ``--lose title`` empties a column of the index, ``--lose
+documents`` removes a tenth of its documents.
 """
 
 import argparse
@@ -17,7 +19,9 @@ QUERIES, DOCUMENTS = 120, 1500
 
 
 def collection(rng: random.Random) -> tuple[dict[str, list[list[str]]], dict[str, list[str]], list[tuple[str, str, int]]]:
-    """Make documents (title and text), queries, and grades: the words of a query stand in the documents that it should find."""
+    """Make documents (title and text), queries, and grades: the words of a query stand in the
+    documents that it should find.
+    """
     documents = {f"doc{number:04}": [rng.choices(WORDS, k=3), rng.choices(WORDS, k=25)] for number in range(DOCUMENTS)}
     queries = {f"c{number:03}": rng.sample(WORDS, 2 if number < QUERIES // 2 else 4) for number in range(QUERIES)}
     grades = []

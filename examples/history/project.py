@@ -1,7 +1,9 @@
-"""Make a small git repository of a search engine, twenty commits old: `python examples/history/project.py project`.
+"""Make a small git repository of a search engine, twenty commits old: `python
+examples/history/project.py project`.
 
-It finds objects of Python's library by the words of their names. One of its commits makes some queries fail; docs/guides/history.md
-finds out which. Authors and dates are fixed, so that the commits have the same hashes everywhere.
+It finds objects of Python's library by the words of their names. One of its commits makes some
+queries fail; docs/guides/history.md finds out which. Authors and dates are fixed, so that the
+commits have the same hashes everywhere.
 """
 
 import json

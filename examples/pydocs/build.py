@@ -1,7 +1,8 @@
 """Build the runs of the collection, or check its files.
 
-python examples/pydocs/build.py            documents of this interpreter -> bm25.run, minilm.run, collection.json
-python examples/pydocs/build.py --check    are queries, qrels, runs and second pass consistent? prints the counts
+python examples/pydocs/build.py            documents of this interpreter -> bm25.run, minilm.run,
+collection.json python examples/pydocs/build.py --check    are queries, qrels, runs and second pass
+consistent? prints the counts
 """
 
 import argparse
@@ -58,8 +59,8 @@ def build(output: Path) -> int:
     collected = documentation.collect_documents()
     queries = trecfiles.read_queries()
     os.environ["HF_HUB_OFFLINE"] = "1"  # the model lies in a package; nothing may be fetched
-    # Here, since --check must run without torch, and since torch replaces functions of the standard library
-    # (`inspect.getfile`), whose documentation would then be missing.
+    # Here, since --check must run without torch, and since torch replaces functions of the standard
+    # library (`inspect.getfile`), whose documentation would then be missing.
     import rankers  # noqa: PLC0415
 
     output.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,11 @@
-"""Write categories.csv, two categories for each query: how long it is, and whether it names its answer.
+"""Write categories.csv, two categories for each query: how long it is, and whether it names its
+answer.
 
 python examples/pydocs/categories.py > examples/pydocs/categories.csv
 
-short has up to 4 words, medium 5 to 7, long 8 or more. A query is literal if one of its words of at least four letters stands in the
-id of a document of grade 3, and a paraphrase if none does; upper and lower case are the same.
+short has up to 4 words, medium 5 to 7, long 8 or more. A query is literal if one of its words of at
+least four letters stands in the id of a document of grade 3, and a paraphrase if none does; upper
+and lower case are the same.
 """
 
 import re

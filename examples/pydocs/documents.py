@@ -1,4 +1,6 @@
-"""The documents: one per distinct documentation string of the running interpreter's standard library."""
+"""The documents: one per distinct documentation string of the running interpreter's standard
+library.
+"""
 
 import functools
 import hashlib
@@ -11,8 +13,8 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-# Left out: imports with side effects, test and demo code, internals that nobody searches for, the per-charset codecs,
-# and whatever exists only on some platforms or in some builds.
+# Left out: imports with side effects, test and demo code, internals that nobody searches for, the
+# per-charset codecs, and whatever exists only on some platforms or in some builds.
 SKIPPED_PACKAGES = frozenset(
     "antigravity this idlelib test turtle turtledemo tkinter pydoc_data ensurepip lib2to3 distutils "
     "sre_compile sre_constants sre_parse ntpath nturl2path "
@@ -55,8 +57,8 @@ class Document:
 def collect_documents() -> list[Document]:
     """Read every public, documented module, class, function, method and property, sorted by id.
 
-    Names that share one documentation string (aliases, copied methods) become one document under the shortest of
-    their names, the first in alphabetical order if several are as short.
+    Names that share one documentation string (aliases, copied methods) become one document under
+    the shortest of their names, the first in alphabetical order if several are as short.
 
     Returns
     -------
@@ -80,7 +82,8 @@ def collect_documents() -> list[Document]:
             texts.setdefault(text, docstring)
     documents: dict[str, Document] = {}
     for text, aliases in names.items():
-        # A module and a class may share a name (`unittest.main`): the one found second takes its next name.
+        # A module and a class may share a name (`unittest.main`): the one found second takes its
+        # next name.
         free = [name for name in aliases if name not in documents]
         if free:
             doc_id = min(free, key=lambda name: (len(name), name))
@@ -124,7 +127,8 @@ def _submodule_names(package: types.ModuleType) -> Iterator[str]:
 
 def _imported(name: str) -> types.ModuleType | None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # modules announced for removal are still part of this version
+        # modules announced for removal are still part of this version
+        warnings.simplefilter("ignore")
         try:
             return importlib.import_module(name)
         except ImportError:

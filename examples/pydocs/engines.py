@@ -1,11 +1,13 @@
-"""Index the documents of pydocs in real search engines, ask all of them the same queries, and compare the answers.
+"""Index the documents of pydocs in real search engines, ask all of them the same queries, and
+compare the answers.
 
 python examples/pydocs/engines.py build/engines     make test-services installs what it needs
 
-The command starts Redis and PostgreSQL on the loopback address and stops them at the end. SQLite, Qdrant and FAISS run in the process.
-The folder keeps indexes, vectors, the configuration `search.yaml`, a run of each engine, and the page `report.html`. Texts are the same
-everywhere: the words of a document's name and documentation. Vectors are the same everywhere, too: LSA (vectors.py), which is weaker than
-sentence embeddings.
+The command starts Redis and PostgreSQL on the loopback address and stops them at the end. SQLite,
+Qdrant and FAISS run in the process. The folder keeps indexes, vectors, the configuration
+`search.yaml`, a run of each engine, and the page `report.html`. Texts are the same everywhere: the
+words of a document's name and documentation. Vectors are the same everywhere, too: LSA
+(vectors.py), which is weaker than sentence embeddings.
 """
 
 import argparse
@@ -21,7 +23,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the small products of LSA gain nothing from more
+# the small products of LSA gain nothing from more
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import documents as documentation
 import numpy as np
@@ -65,7 +68,9 @@ def main() -> int:
 
 
 def collection() -> dict[str, str]:
-    """Text of each document, names taken apart; an error if this Python has other documents than the judgments."""
+    """Text of each document, names taken apart; an error if this Python has other documents than
+    the judgments.
+    """
     collected = documentation.collect_documents()
     expected = json.loads(COLLECTION.read_text(encoding="utf-8"))
     if documentation.digest(collected) != expected["sha256"]:
@@ -128,7 +133,8 @@ def qdrant_collection(folder: Path, ids: Sequence[str], vectors: np.ndarray) -> 
     """Qdrant in its embedded mode, which compares a query with every point."""
     from qdrant_client import QdrantClient, models  # noqa: PLC0415
 
-    # The embedded mode writes each point to the disk by itself, so that a folder in memory is much faster.
+    # The embedded mode writes each point to the disk by itself, so that a folder in memory is much
+    # faster.
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as quick:
         with contextlib.closing(QdrantClient(path=quick)) as client:

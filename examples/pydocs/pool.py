@@ -1,4 +1,5 @@
-"""Print what a grader needs for some queries: the pooled documents with their texts, without ranks or scores.
+"""Print what a grader needs for some queries: the pooled documents with their texts, without ranks
+or scores.
 
 python examples/pydocs/pool.py q01 q02 --width 400 [--ungraded]
 """

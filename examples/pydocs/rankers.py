@@ -28,7 +28,8 @@ def words(text: str) -> list[str]:
 
 
 def bm25_rankings(documents: list[Document], queries: dict[str, str], depth: int) -> dict[str, list[tuple[str, str]]]:
-    """Okapi BM25 in Lucene's form (k1 = 1.5, b = 0.75); a document without a word of the query is not returned.
+    """Okapi BM25 in Lucene's form (k1 = 1.5, b = 0.75); a document without a word of the query is
+    not returned.
 
     Examples
     --------
@@ -49,7 +50,8 @@ def bm25_rankings(documents: list[Document], queries: dict[str, str], depth: int
 
 
 def minilm_rankings(documents: list[Document], queries: dict[str, str], depth: int) -> dict[str, list[tuple[str, str]]]:
-    """Cosine of the embeddings of all-MiniLM-L6-v2, which reads the first 256 word pieces of a document.
+    """Cosine of the embeddings of all-MiniLM-L6-v2, which reads the first 256 word pieces of a
+    document.
 
     Examples
     --------
@@ -66,6 +68,7 @@ def minilm_rankings(documents: list[Document], queries: dict[str, str], depth: i
 
 
 def _best(documents: list[Document], scores: npt.NDArray[np.float32], depth: int, above: float) -> list[tuple[str, str]]:
-    # Stable on the documents' alphabetical order; the score is printed as it is, so equal scores stay equal.
+    # Stable on the documents' alphabetical order; the score is printed as it is, so equal scores
+    # stay equal.
     order = np.argsort(-scores, kind="stable")[:depth]
     return [(documents[i].doc_id, str(scores[i])) for i in order if scores[i] > above]

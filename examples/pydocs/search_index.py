@@ -11,7 +11,9 @@ from documents import collect_documents
 
 
 def write_index(path: str) -> int:
-    """Write the table ``documents`` with the columns id, name and body; return the number of documents."""
+    """Write the table ``documents`` with the columns id, name and body; return the number of
+    documents.
+    """
     Path(path).unlink(missing_ok=True)
     documents = collect_documents()
     with sqlite3.connect(path) as database:

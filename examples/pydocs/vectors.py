@@ -1,7 +1,8 @@
-"""Vectors without a neural network: latent semantic analysis (LSA), a truncated SVD of TF-IDF, fitted to the documents themselves.
+"""Vectors without a neural network: latent semantic analysis (LSA), a truncated SVD of TF-IDF,
+fitted to the documents themselves.
 
-LSA knows which words occur together in these documents and nothing else; sentence embeddings are far better. It needs only SciPy, so that
-every machine can make the same small vectors.
+LSA knows which words occur together in these documents and nothing else; sentence embeddings are
+far better. It needs only SciPy, so that every machine can make the same small vectors.
 """
 
 import re

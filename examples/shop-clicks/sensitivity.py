@@ -1,6 +1,8 @@
-"""Interleaving against A/B tests in the simulated shop: lists that each needs to find the same difference.
+"""Interleaving against A/B tests in the simulated shop: lists that each needs to find the same
+difference.
 
-``python examples/shop-clicks/sensitivity.py`` prints a table. Chances of clicks are exact; the mixed lists are drawn.
+``python examples/shop-clicks/sensitivity.py`` prints a table. Chances of clicks are exact; the
+mixed lists are drawn.
 """
 
 import argparse
@@ -12,7 +14,8 @@ from shop import EXAMINED, QUERIES, RANKS, Shop
 
 from idealrank.clicks import interleave, lists_needed, users_needed
 
-MOODS = (0.3, 1.0, 1.7)  # how readily users click, as a factor of each chance; a third of the users each
+# how readily users click, as a factor of each chance; a third of the users each
+MOODS = (0.3, 1.0, 1.7)
 PURCHASE = 0.05  # chance that a click ends in a purchase
 
 

@@ -1,6 +1,8 @@
-"""Simulate a shop: a click log, decisions with rewards, two rankers, an interleaving test and an A/B test, with known truth.
+"""Simulate a shop: a click log, decisions with rewards, two rankers, an interleaving test and an
+A/B test, with known truth.
 
-``python examples/shop-clicks/shop.py FOLDER`` writes the files; the same options give the same bytes.
+``python examples/shop-clicks/shop.py FOLDER`` writes the files; the same options give the same
+bytes.
 """
 
 import argparse
@@ -17,7 +19,8 @@ from idealrank.clicks import Sessions, interleave, simulate
 QUERIES, DOCUMENTS, RANKS = 40, 10, 6
 EXAMINED = 1 / np.arange(1, RANKS + 1)  # probability that a user looks at each rank
 TEMPERATURE = 0.7  # of the ranker that made the log: it shows better results first, but not always
-FAULTY, PROGRAM, TWICE = 500, 30, 12  # lists of a faulty log; of a program that clicks on everything in it; and logged twice
+# lists of a faulty log; of a program that clicks on everything in it; and logged twice
+FAULTY, PROGRAM, TWICE = 500, 30, 12
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,9 @@ def log_rows(log: Sessions) -> Iterable[Sequence[object]]:
 
 
 def faulty_rows(log: Sessions) -> Iterable[Sequence[object]]:
-    """Make the rows as untidy as real logs: some lists are logged twice, and a program clicks on everything."""
+    """Make the rows as untidy as real logs: some lists are logged twice, and a program clicks on
+    everything.
+    """
     rows = list(log_rows(log))
     yield from rows
     yield from rows[: TWICE * RANKS]
@@ -69,7 +74,9 @@ def faulty_rows(log: Sessions) -> Iterable[Sequence[object]]:
 
 
 def decisions(shop: Shop, log: Sessions) -> Iterable[Sequence[object]]:
-    """The first result of each list: its click, the probability with which it was shown there, and whether either ranker would."""
+    """The first result of each list: its click, the probability with which it was shown there, and
+    whether either ranker would.
+    """
     best = [scores.argmax(axis=1) for scores in (shop.old, shop.new)]
     for row in range(len(log)):
         query, document = int(log.queries[log.query[row]]), int(log.documents[log.pair[row, 0]][1])
@@ -78,8 +85,9 @@ def decisions(shop: Shop, log: Sessions) -> Iterable[Sequence[object]]:
 
 
 def predictions(shop: Shop, log: Sessions) -> Iterable[Sequence[float]]:
-    """Of each list, a model's click rates of its first result, of that of the old ranker and of that of the new one: smoothed rates of
-    the other half of the lists, so that no list predicts itself.
+    """Of each list, a model's click rates of its first result, of that of the old ranker and of
+    that of the new one: smoothed rates of the other half of the lists, so that no list predicts
+    itself.
     """
     first = np.array([int(log.documents[pair][1]) for pair in log.pair[:, 0]])
     query = np.array([int(log.queries[number]) for number in log.query])
@@ -96,7 +104,9 @@ def predictions(shop: Shop, log: Sessions) -> Iterable[Sequence[float]]:
 
 
 def places(shop: Shop, log: Sessions, length: int = 3) -> Iterable[Sequence[object]]:
-    """The first places of each list, with the probability of each document there, given those above, by both rankers in drawn order."""
+    """The first places of each list, with the probability of each document there, given those
+    above, by both rankers in drawn order.
+    """
     for row in range(len(log)):
         query = int(log.queries[log.query[row]])
         odds = np.exp(shop.new[query] / TEMPERATURE)
@@ -115,7 +125,9 @@ def places(shop: Shop, log: Sessions, length: int = 3) -> Iterable[Sequence[obje
 
 
 def ubi(log: Sessions) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
-    """The log as User Behavior Insights has it: queries with their results, and events; one click in five ends in a purchase."""
+    """The log as User Behavior Insights has it: queries with their results, and events; one click
+    in five ends in a purchase.
+    """
     queries, events = [], []
     for row in range(len(log)):
         documents = [f"d{log.documents[pair][1]}" for pair in log.pair[row]]
@@ -136,7 +148,9 @@ def clicks_on(shop: Shop, query: int, documents: Sequence[str], rng: np.random.G
 
 
 def outcomes(shop: Shop, lists: int, seed: int) -> Iterable[Sequence[object]]:
-    """Team-draft lists of both rankers, and what users of them preferred: 1 for the new ranker, -1 for the old one."""
+    """Team-draft lists of both rankers, and what users of them preferred: 1 for the new ranker, -1
+    for the old one.
+    """
     rng = np.random.default_rng([seed, 1])
     old, new = shop.rankings(shop.old), shop.rankings(shop.new)
     for number in range(lists):
@@ -146,7 +160,9 @@ def outcomes(shop: Shop, lists: int, seed: int) -> Iterable[Sequence[object]]:
 
 
 def experiment(shop: Shop, users: int, seed: int) -> Iterable[tuple[str, str, int, int, list[str], np.ndarray]]:
-    """Users of either ranker, each with a few lists: cohort, user, visit, query, documents and their clicks."""
+    """Users of either ranker, each with a few lists: cohort, user, visit, query, documents and
+    their clicks.
+    """
     rng = np.random.default_rng([seed, 2])
     rankings = {"A": shop.rankings(shop.old), "B": shop.rankings(shop.new)}
     for user in range(users):

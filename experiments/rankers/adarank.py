@@ -1,10 +1,13 @@
-"""AdaRank: boosting on queries, each weak ranker a single feature (Xu and Li, SIGIR 2007, section 3).
+"""AdaRank: boosting on queries, each weak ranker a single feature (Xu and Li, SIGIR 2007, section
+3).
 
-    weight of a ranker = 1/2 log( sum P (1 + E) / sum P (1 - E) ),   P of a query ~ exp(-E of the ranking so far)
+    weight of a ranker = 1/2 log( sum P (1 + E) / sum P (1 - E) ),   P of a query ~ exp(-E of the
+    ranking so far)
 
-E is NDCG@k of each query, between 0 and 1. A round chooses the feature, upwards or downwards, of the highest mean of E weighted by P.
-The feature of the last round takes no part: in the paper's own algorithm a strong first feature is chosen for ever, since more of it
-changes no ranking and so no P.
+E is NDCG@k of each query, between 0 and 1. A round chooses the feature, upwards or downwards, of
+the highest mean of E weighted by P. The feature of the last round takes no part: in the paper's own
+algorithm a strong first feature is chosen for ever, since more of it changes no ranking and so no
+P.
 """
 
 from collections.abc import Sequence
@@ -34,7 +37,9 @@ class Trained:
 
 
 def value(scores: Sequence[FloatArray], log: Sequence[Query], cutoff: int) -> FloatArray:
-    """NDCG of each query; ties count the mean over their orders, so that a feature without information has no luck."""
+    """NDCG of each query; ties count the mean over their orders, so that a feature without
+    information has no luck.
+    """
     labels = np.concatenate([query.grades for query in log]).astype(np.float64)
     sizes = [query.grades.size for query in log]
     return ir.ndcg(labels, np.concatenate(list(scores)), cutoff=cutoff, gain="exp2", group=sizes, convention="standard,ties=expected")

@@ -1,9 +1,10 @@
-"""Matrix factorisation with biases, by alternating least squares (Koren, Bell and Volinsky 2009, Matrix factorization techniques).
+"""Matrix factorisation with biases, by alternating least squares (Koren, Bell and Volinsky 2009,
+Matrix factorization techniques).
 
     rating(u, i) = overall mean + b_u + b_i + p_u . q_i
 
-The biases are damped means; then the vectors of all users, and of all items, are found in turn, each by a ridge regression of its own on
-what the biases leave.
+The biases are damped means; then the vectors of all users, and of all items, are found in turn,
+each by a ridge regression of its own on what the biases leave.
 """
 
 from dataclasses import dataclass
@@ -38,7 +39,8 @@ def damped_mean(values: FloatArray, group: IntArray, n_groups: int, damping: flo
 
 
 def ridge(target: FloatArray, factors: FloatArray, group: IntArray, n_groups: int, penalty: float) -> FloatArray:
-    """For every group the vector x that minimises sum (target - factors x)^2 + penalty |x|^2; shape (n_groups, rank).
+    """For every group the vector x that minimises sum (target - factors x)^2 + penalty |x|^2; shape
+    (n_groups, rank).
 
     Parameters
     ----------

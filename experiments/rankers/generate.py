@@ -1,25 +1,31 @@
-"""A synthetic search log of the paper's shape: 40 queries, 5,000 documents each, 40 features, and clicks.
+"""A synthetic search log of the paper's shape: 40 queries, 5,000 documents each, 40 features, and
+clicks.
 
-Wang et al. (COLT 2013, Appendix A) draw their figures from a search engine's log that is not public. `queries` makes a log of that
-shape, one query at a time, so that a query's 5,000 x 40 features are all that is ever held.
+Wang et al. (COLT 2013, Appendix A) draw their figures from a search engine's log that is not
+public. `queries` makes a log of that shape, one query at a time, so that a query's 5,000 x 40
+features are all that is ever held.
 
 What is realistic
-    Features come in groups, as in learning-to-rank collections: sixteen views of one topical match, of different quality, ten of
-    a document's authority, six of its length, and eight that say nothing. Some are skewed, some saturate. Features have eight
-    bits after the point.
-    Relevance is not linear in them: what is off topic loses most of its clicks, authority counts for more the better a document
-    matches, and a length that suits the query is best, so that no linear ranker reaches the truth. How much authority and length
-    count, and which length is best, differs from query to query.
-    Clicks are heavy-tailed (log-normal given relevance), over a popularity that differs from query to query. Grades follow from
-    clicks as in the paper: 2 above 1,000 clicks, 1 from 100 to 1,000, else 0.
+    Features come in groups, as in learning-to-rank collections: sixteen views of one topical match,
+    of different quality, ten of a document's authority, six of its length, and eight that say
+    nothing. Some are skewed, some saturate. Features have eight bits after the point. Relevance is
+    not linear in them: what is off topic loses most of its clicks, authority counts for more the
+    better a document matches, and a length that suits the query is best, so that no linear ranker
+    reaches the truth. How much authority and length count, and which length is best, differs from
+    query to query. Clicks are heavy-tailed (log-normal given relevance), over a popularity that
+    differs from query to query. Grades follow from clicks as in the paper: 2 above 1,000 clicks, 1
+    from 100 to 1,000, else 0.
 
 What is not
-    No text, no users, no sessions: clicks do not depend on where a document was shown, so there is no position bias and no feedback
-    from an old ranking. Documents of a query are independent and identically distributed, hence exchangeable in time: the theory
-    assumes it, real logs do not obey it. `drift` breaks it on purpose: later documents then have fewer clicks, having had less time.
-    Queries differ in how much features count, not in what features mean. Nobody judged anything.
+    No text, no users, no sessions: clicks do not depend on where a document was shown, so there is
+    no position bias and no feedback from an old ranking. Documents of a query are independent and
+    identically distributed, hence exchangeable in time: the theory assumes it, real logs do not
+    obey it. `drift` breaks it on purpose: later documents then have fewer clicks, having had less
+    time. Queries differ in how much features count, not in what features mean. Nobody judged
+    anything.
 
-``python -m experiments.rankers.generate`` prints what was made: clicks and the shares of the grades, query by query.
+``python -m experiments.rankers.generate`` prints what was made: clicks and the shares of the
+grades, query by query.
 """
 
 import argparse
@@ -31,9 +37,12 @@ from numpy.typing import NDArray
 
 MATCH, AUTHORITY, LENGTH, NOISE = 16, 10, 6, 8
 N_FEATURES = MATCH + AUTHORITY + LENGTH + NOISE
-STEP = 1 / 256  # features are multiples of it: a weighted sum of them has no rounding error, in any order, on any processor
+# features are multiples of it: a weighted sum of them has no rounding error, in any order, on any
+# processor
+STEP = 1 / 256
 MANY, SOME = 1_000, 100  # clicks: more than MANY is grade 2, at least SOME is grade 1
-OFF_TOPIC = -0.3  # documents that match less are about something else, and lose most of their clicks
+# documents that match less are about something else, and lose most of their clicks
+OFF_TOPIC = -0.3
 TRAINING, TEST = 0, 1  # parts of the log, which share no query and no random number
 
 FloatArray = NDArray[np.float64]
@@ -62,7 +71,9 @@ class Query:
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """What all queries share: how well each feature shows the quality behind it. Drawn once from the seed."""
+    """What all queries share: how well each feature shows the quality behind it. Drawn once from
+    the seed.
+    """
 
     clarity: FloatArray  # correlation of a feature with its quality, shape (32,)
     bend: NDArray[np.int64]  # 0: as it is, 1: skewed, 2: saturated; shape (32,)
@@ -76,7 +87,8 @@ def world(seed: int) -> World:
 
 
 def queries(seed: int, part: int, n_queries: int, n_documents: int, drift: float = 0.0) -> Iterator[Query]:
-    """Queries of one part of the log, one after the other; query `i` does not depend on how many are asked for.
+    """Queries of one part of the log, one after the other; query `i` does not depend on how many
+    are asked for.
 
     Parameters
     ----------
@@ -87,8 +99,8 @@ def queries(seed: int, part: int, n_queries: int, n_documents: int, drift: float
     n_queries, n_documents : int
         How many, and how many documents each.
     drift : float
-        How much lower the expected log clicks of the last document are than those of the first; 0, the default, keeps documents
-        exchangeable.
+        How much lower the expected log clicks of the last document are than those of the first; 0,
+        the default, keeps documents exchangeable.
     """
     shared = world(seed)
     for number in range(n_queries):
@@ -121,7 +133,8 @@ def _relevance(rng: np.random.Generator, match: FloatArray, authority: FloatArra
     on_authority, on_length = np.exp(rng.normal(0, 0.25, 2)) * [1.0, 0.4]
     suits = rng.normal(0, 0.5)  # the length this query likes best
     off_topic = 2.0 * (match < OFF_TOPIC)
-    together = np.maximum(match, 0) * authority  # an authority is worth more the more it is about the query
+    # an authority is worth more the more it is about the query
+    together = np.maximum(match, 0) * authority
     trusted = on_authority * (0.7 * together + 0.6 * np.maximum(authority, 0) ** 2)
     return trusted - off_topic - on_length * (length - suits) ** 2
 

@@ -1,9 +1,11 @@
-"""LambdaRank: RankNet whose pairs weigh as much as NDCG would change if the two swapped ranks (Burges, Ragno, Le, NIPS 2006).
+"""LambdaRank: RankNet whose pairs weigh as much as NDCG would change if the two swapped ranks
+(Burges, Ragno, Le, NIPS 2006).
 
-    force of a pair = sigmoid(s_j - s_i) |change of NDCG@k|,   change = (gain_i - gain_j) (discount_i - discount_j) / ideal DCG@k
+    force of a pair = sigmoid(s_j - s_i) |change of NDCG@k|,   change = (gain_i - gain_j)
+    (discount_i - discount_j) / ideal DCG@k
 
-The change is that of the present ranking, held fixed: the forces are the gradient of that loss, and not of NDCG, which is a step
-function. A document below the cutoff has the discount 0.
+The change is that of the present ranking, held fixed: the forces are the gradient of that loss, and
+not of NDCG, which is a step function. A document below the cutoff has the discount 0.
 """
 
 from collections.abc import Sequence
@@ -17,9 +19,11 @@ from experiments.rankers.ranknet import train as train_net
 
 
 def changes(scores: FloatArray, grades: NDArray[np.uint8], cutoff: int) -> FloatArray:
-    """Compute the drop in NDCG if the documents of each pair in the right order swap ranks; shape (n_documents, n_documents).
+    """Compute the drop in NDCG if the documents of each pair in the right order swap ranks; shape
+    (n_documents, n_documents).
 
-    0 where the first has no higher grade than the second. Equal scores rank in the order of the documents.
+    0 where the first has no higher grade than the second. Equal scores rank in the order of the
+    documents.
     """
     gains = np.exp2(grades.astype(np.float64)) - 1
     discounts = np.where(np.arange(gains.size) < cutoff, 1 / np.log2(np.arange(2.0, gains.size + 2)), 0.0)

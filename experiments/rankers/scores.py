@@ -1,7 +1,8 @@
-"""The file of grades and rankings that the figures are drawn from: an .npz whose bytes depend on nothing but what is in it.
+"""The file of grades and rankings that the figures are drawn from: an .npz whose bytes depend on
+nothing but what is in it.
 
-README.md in this folder describes the format. The arrays are stored, not compressed: compressed bytes differ between versions of
-zlib, and Git and wheels compress by themselves.
+README.md in this folder describes the format. The arrays are stored, not compressed: compressed
+bytes differ between versions of zlib, and Git and wheels compress by themselves.
 """
 
 import io
@@ -14,11 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time a zip entry can have; the time of writing is nobody's business
+# the earliest time a zip entry can have; the time of writing is nobody's business
+EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def ranks_from_below(scores: ArrayLike) -> NDArray[np.uint16]:
-    """Rank of each document of one query, 1 for the lowest score; of equal scores the document created first ranks higher.
+    """Rank of each document of one query, 1 for the lowest score; of equal scores the document
+    created first ranks higher.
 
     Order is all that NDCG sees of scores, and ranks are a third of their size.
 

@@ -1,9 +1,11 @@
-"""One command from nothing to the scores of the figures: make the data, train RankSVM and ListNet, score the test queries.
+"""One command from nothing to the scores of the figures: make the data, train RankSVM and ListNet,
+score the test queries.
 
-``python -m experiments.rankers.train`` writes src/idealrank/theory/data/rankers.npz, which is committed: `idealrank theory figures` draws
-from it and trains nothing. It takes some seconds, and the bytes are the same every time and everywhere: a trained direction is rounded to
-multiples of 2^-14, far coarser than what two processors disagree about, and features are multiples of 2^-8, so that scores have no
-rounding error at all.
+``python -m experiments.rankers.train`` writes src/idealrank/theory/data/rankers.npz, which is
+committed: `idealrank theory figures` draws from it and trains nothing. It takes some seconds, and
+the bytes are the same every time and everywhere: a trained direction is rounded to multiples of
+2^-14, far coarser than what two processors disagree about, and features are multiples of 2^-8, so
+that scores have no rounding error at all.
 """
 
 import argparse
@@ -20,7 +22,9 @@ from experiments.rankers import generate, listnet, ranksvm, scores
 
 DESTINATION = Path(__file__).resolve().parents[2] / "src" / "idealrank" / "theory" / "data" / "rankers.npz"
 FINENESS = 2**14
-RANDOM_SCORES = 3  # beside generate's TRAINING and TEST, and the world: numbers drawn for one are never drawn for another
+# beside generate's TRAINING and TEST, and the world: numbers drawn for one are never drawn for
+# another
+RANDOM_SCORES = 3
 LABELS = {"ranksvm": "RankSVM", "listnet": "ListNet", "random": "random"}
 
 FloatArray = NDArray[np.float64]
@@ -38,7 +42,9 @@ class Setting:
 
 
 def rounded(weights: FloatArray) -> FloatArray:
-    """The direction of the weights, in multiples of 2^-14; the order of documents needs no more than a direction."""
+    """The direction of the weights, in multiples of 2^-14; the order of documents needs no more
+    than a direction.
+    """
     return np.rint(weights / np.linalg.norm(weights) * FINENESS) / FINENESS
 
 
@@ -59,7 +65,9 @@ def random_scores(seed: int, number: int, n_documents: int) -> FloatArray:
 
 
 def rankings(setting: Setting, weights: dict[str, FloatArray]) -> dict[str, NDArray[Any]]:
-    """Grades and ranks from below of the test queries, each of shape (test_queries, test_documents), in order of creation."""
+    """Grades and ranks from below of the test queries, each of shape (test_queries,
+    test_documents), in order of creation.
+    """
     rows: dict[str, list[NDArray[Any]]] = {name: [] for name in ("grades", *LABELS)}
     test = generate.queries(setting.seed, generate.TEST, setting.test_queries, setting.test_documents)
     for number, query in enumerate(test):

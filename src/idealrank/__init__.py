@@ -1,6 +1,7 @@
 """Ranking evaluation that explains itself.
 
-The public names are loaded when first used, so that ``import idealrank`` costs little more than NumPy.
+The public names are loaded when first used, so that ``import idealrank`` costs little more than
+NumPy.
 """
 
 from idealrank._lazy import public_names

@@ -1,4 +1,5 @@
-# The one list of public names: type checkers read it, and `_lazy.public_names` loads a name when it is first asked for.
+# The one list of public names: type checkers read it, and `_lazy.public_names` loads a name when it
+# is first asked for.
 
 from idealrank import clicks as clicks
 from idealrank import judging as judging
@@ -105,8 +106,9 @@ from idealrank.store import Store as Store
 from idealrank.version import __version__ as __version__
 
 # isort: off
-# The list of measures: family by family, which is module by module, in the order of all tables. Each line ends with the measure's name
-# in texts; `idealrank.measures` reads the lines, and takes those of modules `pairs*` for measures of two runs.
+# The list of measures: family by family, which is module by module, in the order of all tables.
+# Each line ends with the measure's name in texts; `idealrank.measures` reads the lines, and takes
+# those of modules `pairs*` for measures of two runs.
 
 # gains with a discount, and their ideal
 from idealrank.measures.dcg import NDCG as NDCG  # nDCG

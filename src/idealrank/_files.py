@@ -54,7 +54,8 @@ def real_path(path: str | os.PathLike[str]) -> Path:
     """The place behind all links, whether or not anything is there."""
     try:
         place = Path(path).resolve()
-        if not place.is_symlink():  # Python 3.13 gives the last link of the circle in place of an error
+        # Python 3.13 gives the last link of the circle in place of an error
+        if not place.is_symlink():
             return place
     except RuntimeError:
         pass

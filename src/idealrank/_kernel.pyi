@@ -1,14 +1,17 @@
 """Reading, ranking, summing and differentiating, compiled: no gains, no measures, no policy names.
 
-Ids are bytes. Every array that comes out is one-dimensional, C-contiguous, read-only unless said otherwise, and keeps its owner alive.
-Long work releases the GIL; results do not depend on the number of threads.
+Ids are bytes. Every array that comes out is one-dimensional, C-contiguous, read-only unless said
+otherwise, and keeps its owner alive. Long work releases the GIL; results do not depend on the
+number of threads.
 
-Lines. A run line is ``QUERY Q0 DOCUMENT RANK SCORE TAG``, a qrels line ``QUERY ITERATION DOCUMENT GRADE``. Runs of spaces and
-tabs separate; a line with exactly five (run) or three (qrels) tabs and no empty field is separated by those tabs alone, so that
-ids may hold spaces (blanks at the ends of a field are not part of it). The tag is the rest of the line. The rank, ``Q0`` and
-the iteration may be any text. A carriage return before the line feed, a byte order mark before the first line and a missing
-last line feed are all fine. ``#`` in column 0 makes a comment. Numbers are decimal with optional sign, point and exponent, or
-``inf`` / ``infinity`` in any case; they are rounded correctly to double, beyond its range to infinity or zero.
+Lines. A run line is ``QUERY Q0 DOCUMENT RANK SCORE TAG``, a qrels line ``QUERY ITERATION DOCUMENT
+GRADE``. Runs of spaces and tabs separate; a line with exactly five (run) or three (qrels) tabs and
+no empty field is separated by those tabs alone, so that ids may hold spaces (blanks at the ends of
+a field are not part of it). The tag is the rest of the line. The rank, ``Q0`` and the iteration may
+be any text. A carriage return before the line feed, a byte order mark before the first line and a
+missing last line feed are all fine. ``#`` in column 0 makes a comment. Numbers are decimal with
+optional sign, point and exponent, or ``inf`` / ``infinity`` in any case; they are rounded correctly
+to double, beyond its range to infinity or zero.
 
 Problems (``ParseError.args[0]``, and the kinds of `lint_text`):
 
@@ -63,16 +66,19 @@ _Example: TypeAlias = tuple[int, int, bytes, bytes]
 class ParseError(Exception):
     """Error in the input; ``args`` is ``(kind, source, line, text, detail)``.
 
-    ``kind`` : str, see the table above; ``source`` : int, index of the buffer; ``line`` : int, from 1, or the row for columns,
-    or 0 where there are neither; ``text`` : bytes, the line (at most 120 bytes) or ``QUERY DOCUMENT``; ``detail`` : bytes. Of
-    several problems the one with the smallest (source, line) is told, whatever the number of threads.
+    ``kind`` : str, see the table above; ``source`` : int, index of the buffer; ``line`` : int, from
+    1, or the row for columns, or 0 where there are neither; ``text`` : bytes, the line (at most 120
+    bytes) or ``QUERY DOCUMENT``; ``detail`` : bytes. Of several problems the one with the smallest
+    (source, line) is told, whatever the number of threads.
     """
 
     args: tuple[str, int, int, bytes, bytes]
 
 @final
 class Progress:
-    """Progress of a long job, shared with a thread that draws the bar. Counts bytes (texts) or queries (tables)."""
+    """Progress of a long job, shared with a thread that draws the bar. Counts bytes (texts) or
+    queries (tables).
+    """
 
     def __init__(self) -> None: ...
     @property
@@ -86,10 +92,11 @@ class Progress:
 
 @final
 class Watch:
-    """Keeps the process alive when a mapped file is cut short: what is missing reads as zeros, and `cut` says so.
+    """Keeps the process alive when a mapped file is cut short: what is missing reads as zeros, and
+    `cut` says so.
 
-    On POSIX systems a handler of SIGBUS is installed while any watch lives; faults elsewhere reach the handler that was there before.
-    What reads a `Text` raises a `ParseError` of kind ``cut``.
+    On POSIX systems a handler of SIGBUS is installed while any watch lives; faults elsewhere reach
+    the handler that was there before. What reads a `Text` raises a `ParseError` of kind ``cut``.
 
     Parameters
     ----------
@@ -104,7 +111,8 @@ class Watch:
 
 @final
 class Text:
-    r"""A qrels or run text held as one or several buffers, read in order as one; nothing is parsed yet.
+    r"""A qrels or run text held as one or several buffers, read in order as one; nothing is parsed
+    yet.
 
     Parameters
     ----------
@@ -127,7 +135,9 @@ class Text:
 
 @final
 class Table:
-    """Rows (query, document, value), grouped by query in order of first appearance, in input order inside a query; immutable."""
+    """Rows (query, document, value), grouped by query in order of first appearance, in input order
+    inside a query; immutable.
+    """
 
     @property
     def n_queries(self) -> int:
@@ -145,9 +155,9 @@ class Table:
     def counters(self) -> dict[str, int]:
         """Observations during reading.
 
-        Always: ``duplicates`` (rows dropped because their document came twice). From texts also: ``lines``, ``rows`` (data
-        lines read), ``comments``, ``comments_like_data`` (comments that would have parsed as data), ``blank``, ``tab_lines``
-        (read as tab-separated).
+        Always: ``duplicates`` (rows dropped because their document came twice). From texts also:
+        ``lines``, ``rows`` (data lines read), ``comments``, ``comments_like_data`` (comments that
+        would have parsed as data), ``blank``, ``tab_lines`` (read as tab-separated).
         """
     def query_id(self, query: int) -> bytes:
         """Id of one query."""
@@ -176,10 +186,11 @@ def read_text(
     Parameters
     ----------
     duplicates : what to do with the same document twice under one query
-        ``first``, ``last`` and ``best`` (highest value; of equal ones the first) keep that row at its own place; ``keep`` keeps all rows.
-    only_query : keep only this query's rows; all lines are checked all the same.
-    threads : 0 for all processors.
-    chunk_bytes : size of a unit of work; 0 leaves it to the kernel. The result does not depend on it.
+        ``first``, ``last`` and ``best`` (highest value; of equal ones the first) keep that row at
+        its own place; ``keep`` keeps all rows.
+    only_query : keep only this query's rows; all lines are checked all the same. threads : 0 for
+    all processors. chunk_bytes : size of a unit of work; 0 leaves it to the kernel. The result does
+    not depend on it.
     """
 
 def lint_text(
@@ -190,10 +201,12 @@ def lint_text(
     progress: Progress | None = None,
     chunk_bytes: int = 0,
 ) -> list[tuple[str, int, list[_Example]]]:
-    """Every problem of a text at once: ``(kind, count, [(source, line, text, detail), ...])`` with the first `examples` lines of each kind.
+    """Every problem of a text at once: ``(kind, count, [(source, line, text, detail), ...])`` with
+    the first `examples` lines of each kind.
 
-    Kinds come in the order of the module's tables, errors first; those that do not occur are left out. Lines with an error take
-    no part in the checks of whole queries. An infinite score is a warning here and fine elsewhere; so are all warnings.
+    Kinds come in the order of the module's tables, errors first; those that do not occur are left
+    out. Lines with an error take no part in the checks of whole queries. An infinite score is a
+    warning here and fine elsewhere; so are all warnings.
     """
 
 def from_mapping(
@@ -201,7 +214,8 @@ def from_mapping(
     *,
     duplicates: Literal["error", "first", "last", "best", "keep"] = "error",
 ) -> Table:
-    """A `Table` from ``{query: {document: number}}`` or ``{query: [document, ...]}`` (best first; values 0, -1, -2, ...).
+    """A `Table` from ``{query: {document: number}}`` or ``{query: [document, ...]}`` (best first;
+    values 0, -1, -2, ...).
 
     Ids are str (as UTF-8), bytes or int (in decimal). A query without documents stays a query.
     """
@@ -215,25 +229,32 @@ def from_columns(
 ) -> Table:
     """A `Table` from three columns of equal length; rows of a query may be scattered.
 
-    A column of ids is a sequence of str, bytes or int, or a pair ``(offsets, data)`` as Arrow's utf8 and large_utf8 have it: int32 or
-    int64 of n + 1, and a buffer; with ``codes``, int32, as third part, row i has the id at place ``codes[i]``.
+    A column of ids is a sequence of str, bytes or int, or a pair ``(offsets, data)`` as Arrow's
+    utf8 and large_utf8 have it: int32 or int64 of n + 1, and a buffer; with ``codes``, int32, as
+    third part, row i has the id at place ``codes[i]``.
     """
 
 @final
 class ColumnTable:
-    """A `Table` that is made of pieces of three columns, each copied when it is added; see `from_columns`."""
+    """A `Table` that is made of pieces of three columns, each copied when it is added; see
+    `from_columns`.
+    """
 
     def __init__(self) -> None: ...
     def add(self, queries: _Ids, documents: _Ids, values: NDArray[np.float64]) -> None:
         """Add rows below those that are there."""
     def finish(self, *, duplicates: Literal["error", "first", "last", "best", "keep"] = "error") -> Table:
-        """Return the table; errors count rows from 1 over all pieces. Nothing can be added after it."""
+        """Return the table; errors count rows from 1 over all pieces. Nothing can be added after
+        it.
+        """
 
 @final
 class Aligned:
-    """A run joined to its qrels. Queries: all of the qrels, in their order, then those only the run has, by first appearance.
+    """A run joined to its qrels. Queries: all of the qrels, in their order, then those only the run
+    has, by first appearance.
 
-    A *hit* is a judged document in a list. Ranks count from 1 after duplicates were decided and skipped or removed documents are gone.
+    A *hit* is a judged document in a list. Ranks count from 1 after duplicates were decided and
+    skipped or removed documents are gone.
     """
 
     @property
@@ -253,16 +274,22 @@ class Aligned:
         """Rank, shape (n_hits,)."""
     @property
     def tie_first(self) -> NDArray[np.int32]:
-        """First rank of the hit's tie group, shape (n_hits,), or (0,) if no hit is tied with anything."""
+        """First rank of the hit's tie group, shape (n_hits,), or (0,) if no hit is tied with
+        anything.
+        """
     @property
     def tie_last(self) -> NDArray[np.int32]:
         """Last rank of the hit's tie group, as `tie_first`."""
     @property
     def unjudged_offsets(self) -> NDArray[np.int64]:
-        """Bounds of the unjudged documents of each query of the qrels, shape (n_qrels_queries + 1,); (0,) if none were asked for."""
+        """Bounds of the unjudged documents of each query of the qrels, shape (n_qrels_queries +
+        1,); (0,) if none were asked for.
+        """
     @property
     def unjudged_key(self) -> NDArray[np.uint64]:
-        """Stands for the document's id, shape (n_unjudged,): equal ids have equal keys, other ids the same with a chance of 2^-64."""
+        """Stands for the document's id, shape (n_unjudged,): equal ids have equal keys, other ids
+        the same with a chance of 2^-64.
+        """
     @property
     def unjudged_rank(self) -> NDArray[np.int32]:
         """Rank, shape (n_unjudged,), rising inside a query."""
@@ -292,7 +319,9 @@ class Aligned:
         """Documents that share their score with another, shape (n,)."""
     @property
     def straddling(self) -> NDArray[np.int32]:
-        """Tie groups that start at rank <= depth and end beyond it, shape (n,); 0 without a depth."""
+        """Tie groups that start at rank <= depth and end beyond it, shape (n,); 0 without a
+        depth.
+        """
     @property
     def duplicates(self) -> NDArray[np.int32]:
         """Surplus occurrences of documents, shape (n,)."""
@@ -300,11 +329,14 @@ class Aligned:
     def counters(self) -> dict[str, int]:
         """The run's counters (see `Table.counters`).
 
-        ``duplicates`` is the sum of the array of that name; for texts also ``scattered_queries``, whose lines do not stand together.
+        ``duplicates`` is the sum of the array of that name; for texts also ``scattered_queries``,
+        whose lines do not stand together.
         """
     @property
     def top(self) -> Table:
-        """The lists cut at `top_depth`: queries that the run answers, in the order of all, documents by rank; empty without it."""
+        """The lists cut at `top_depth`: queries that the run answers, in the order of all,
+        documents by rank; empty without it.
+        """
     @property
     def top_tied(self) -> NDArray[np.bool_]:
         """True if another document of the whole list has the same score, per row of `top`."""
@@ -329,8 +361,8 @@ def align(
 ) -> Aligned:
     """Rank every list of a run and find its judged documents.
 
-    Order: score descending (-0.0 equals 0.0), then document id bytes ``descending`` or ``ascending`` as strcmp has them, or
-    ``input`` order.
+    Order: score descending (-0.0 equals 0.0), then document id bytes ``descending`` or
+    ``ascending`` as strcmp has them, or ``input`` order.
 
     Parameters
     ----------
@@ -352,7 +384,8 @@ def rank_query(
     duplicates: Literal["error", "first", "last", "best", "twice"] = "error",
     depth: int = 0,
 ) -> tuple[list[bytes], NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]:
-    """The ranking of one query: document ids, scores, and first and last rank of each document's tie group.
+    """The ranking of one query: document ids, scores, and first and last rank of each document's
+    tie group.
 
     Parameters
     ----------
@@ -361,7 +394,8 @@ def rank_query(
 
 @final
 class Groups:
-    """Lists of (label, score) arrays, ranked. An *item* is a row of the arrays; every item is judged.
+    """Lists of (label, score) arrays, ranked. An *item* is a row of the arrays; every item is
+    judged.
 
     Where a depth is given, an item is *kept* when its rank is at most the depth.
     """
@@ -371,22 +405,30 @@ class Groups:
         """Number of lists, n below."""
     @property
     def width(self) -> int:
-        """Kept items of each list when that is the same number for all: ``grades.reshape(n, width)`` is a rectangle. Else 0."""
+        """Kept items of each list when that is the same number for all: ``grades.reshape(n,
+        width)`` is a rectangle. Else 0.
+        """
     @property
     def hit_offsets(self) -> NDArray[np.int64]:
         """Shape (n + 1,): kept items of list i are ``hit_offsets[i]`` to ``hit_offsets[i + 1]``."""
     @property
     def grades(self) -> NDArray[np.float64]:
-        """Labels in the order of the scores, shape (n_kept,); an item's rank is its position in its list + 1."""
+        """Labels in the order of the scores, shape (n_kept,); an item's rank is its position in its
+        list + 1.
+        """
     @property
     def ideal_grades(self) -> NDArray[np.float64]:
-        """The highest labels of the whole list from high to low, as many as are kept, shape (n_kept,)."""
+        """The highest labels of the whole list from high to low, as many as are kept, shape
+        (n_kept,).
+        """
     @property
     def length(self) -> NDArray[np.int64]:
         """Items of each list before the cut, shape (n,)."""
     @property
     def tied(self) -> NDArray[np.int32]:
-        """Items that share their score with another of their list, also beyond the depth, shape (n,)."""
+        """Items that share their score with another of their list, also beyond the depth, shape
+        (n,).
+        """
     @property
     def tie_query(self) -> NDArray[np.int64]:
         """List of each tie member, shape (m,), by list, then by rank.
@@ -417,9 +459,11 @@ def rank_groups(
     order: NDArray[np.int64] | None = None,
     threads: int = 0,
 ) -> Groups:
-    """Rank every list of labels and scores: score descending (-0.0 equals 0.0), equal scores in input order or in reversed input order.
+    """Rank every list of labels and scores: score descending (-0.0 equals 0.0), equal scores in
+    input order or in reversed input order.
 
-    The arrays are contiguous and are not copied. A NaN is a `ParseError` of kind ``nan`` that names the smallest row, counted from 1.
+    The arrays are contiguous and are not copied. A NaN is a `ParseError` of kind ``nan`` that names
+    the smallest row, counted from 1.
 
     Parameters
     ----------
@@ -439,10 +483,11 @@ def rank_groups(
     """
 
 def fingerprint(table: Table, *, threads: int = 0) -> tuple[int, int]:
-    """Two sums modulo 2**64 of a hash of every (query, document, value), and of every query without rows, in any order.
+    """Two sums modulo 2**64 of a hash of every (query, document, value), and of every query without
+    rows, in any order.
 
-    The same on every machine and in every version; ``src/kernel/fingerprint.hpp`` defines the hash. Sums of parts without a query in
-    common are added.
+    The same on every machine and in every version; ``src/kernel/fingerprint.hpp`` defines the hash.
+    Sums of parts without a query in common are added.
     """
 
 def fingerprint_lists(
@@ -453,7 +498,9 @@ def fingerprint_lists(
     queries: _Ids | NDArray[np.int64] | None = None,
     threads: int = 0,
 ) -> tuple[int, int]:
-    """Rank every (query, label) of lists, as in `rank_groups`; ids are texts or whole numbers, else lists count from 0."""
+    """Rank every (query, label) of lists, as in `rank_groups`; ids are texts or whole numbers, else
+    lists count from 0.
+    """
 
 def sum_subsets(columns: NDArray[np.float64], picks: NDArray[np.uint8], out: NDArray[np.float64]) -> None:
     """Sum the picked rows of each draw into `out`, in a fixed order.
@@ -463,7 +510,8 @@ def sum_subsets(columns: NDArray[np.float64], picks: NDArray[np.uint8], out: NDA
     columns : float64 array, shape (n_rows, width)
         C-contiguous, as are the others.
     picks : uint8 array, shape ((n_rows + 7) // 8, n_draws)
-        Bit b of ``picks[g, d]`` picks row ``8 g + b`` for draw d; bits beyond the last row are ignored.
+        Bit b of ``picks[g, d]`` picks row ``8 g + b`` for draw d; bits beyond the last row are
+        ignored.
     out : float64 array, shape (n_draws, width)
         Overwritten.
     """
@@ -485,15 +533,18 @@ def lambda_gradients(
     down: NDArray[np.float64] | None = None,
     threads: int = 0,
 ) -> None:
-    """Differentiate a pairwise logistic loss over ranked lists, each pair weighed with the change of swapping its ranks.
+    """Differentiate a pairwise logistic loss over ranked lists, each pair weighed with the change
+    of swapping its ranks.
 
-    Lists are ranked by score, falling, equal scores in input order. ``src/kernel/lambdas.hpp`` has the formulas. All arrays are
-    C-contiguous; numbers are expected to be finite, and others give numbers without a meaning.
+    Lists are ranked by score, falling, equal scores in input order. ``src/kernel/lambdas.hpp`` has
+    the formulas. All arrays are C-contiguous; numbers are expected to be finite, and others give
+    numbers without a meaning.
 
     Parameters
     ----------
     gains : float64 array, shape (n_rows,)
-        Worth of each row; for ``precision`` and ``first`` rows above 0 count, for ``cascade`` a chance below 1.
+        Worth of each row; for ``precision`` and ``first`` rows above 0 count, for ``cascade`` a
+        chance below 1.
     scores : float64 array, shape (n_rows,)
     offsets : int64 array, shape (n_lists + 1,)
         Rows of list i are ``offsets[i]`` to ``offsets[i + 1]``.
@@ -504,13 +555,13 @@ def lambda_gradients(
     gradients, hessians : float32 or float64 arrays, shape (n_rows,)
         Overwritten.
     swap : the change of a swap
-        ``discounted``: difference of gains times difference of weights; ``even``: difference of gains; ``precision``: of the sum over rows
-        that count of weight times rows that count down to it; ``first``: of the weight of the first row that counts; ``cascade``: of
-        the sum of weight * gain * chance that no row above stopped.
-    truncation : only pairs with a row among so many ranks; 0 for all.
-    sigma : steepness of the logistic function.
-    damped : divide a pair by 0.01 + its distance, and multiply a list by log2(1 + S) / S of its sum.
-    up, down : float64 arrays, shape (n_rows,), optional
+        ``discounted``: difference of gains times difference of weights; ``even``: difference of
+        gains; ``precision``: of the sum over rows that count of weight times rows that count down
+        to it; ``first``: of the weight of the first row that counts; ``cascade``: of the sum of
+        weight * gain * chance that no row above stopped.
+    truncation : only pairs with a row among so many ranks; 0 for all. sigma : steepness of the
+    logistic function. damped : divide a pair by 0.01 + its distance, and multiply a list by log2(1
+    + S) / S of its sum. up, down : float64 arrays, shape (n_rows,), optional
         Factors of a row in pairs where it is worth more, or less.
     threads : 0 for all cores.
 

@@ -29,7 +29,9 @@ PRINTED_BY = {
     "SliceMeans": "idealrank.reports.views.evaluation:slice_parts",
     "SystemComparison": "idealrank.reports.views.systems:systems_parts",
 }
-"""By name of a class: the module and the function that writes what the command prints, as text or as parts of one."""
+"""By name of a class: the module and the function that writes what the command prints, as text or
+as parts of one.
+"""
 
 COMPUTED_BY = {
     "Comparison.paper_table": "idealrank.reports.views.comparison.markup:paper_text",

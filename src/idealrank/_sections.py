@@ -1,4 +1,6 @@
-"""Sections of configuration files, checked key by key; the files of `train`, `search` and `monitor` share them."""
+"""Sections of configuration files, checked key by key; the files of `train`, `search` and `monitor`
+share them.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -44,6 +44,7 @@ def _outside() -> FrameType:
 
 def _is_passed_over(frame: FrameType) -> bool:
     file, module = frame.f_code.co_filename, str(frame.f_globals.get("__name__", ""))
-    if file.startswith((_PACKAGE, "<frozen ")) or module.partition(".")[0] == "idealrank":  # methods of dataclasses have no file
+    # methods of dataclasses have no file
+    if file.startswith((_PACKAGE, "<frozen ")) or module.partition(".")[0] == "idealrank":
         return True
     return file.startswith(_LIBRARY) and "site-packages" not in file and "dist-packages" not in file

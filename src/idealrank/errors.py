@@ -3,14 +3,16 @@
     IdealrankError
     ├── InputError            data that cannot be evaluated (also a ValueError)
     │   ├── FileFormatError   ... found on a line of a file
-    │   └── NotStoredError    a store has no such entry, or several; any other InputError of a store says that it is damaged
+    │   └── NotStoredError    a store has no such entry, or several; any other InputError of a
+    │                         store says that it is damaged
     ├── OptionError           a measure, convention or option that does not exist (also a ValueError)
     ├── IncompatibleError     results that must not be put together (also a ValueError)
     ├── BackendError          a search engine did not answer, or not as expected
     ├── StoppedError          a long job was asked to stop
     └── MissingExtraError     an optional dependency is not installed (also an ImportError)
 
-Messages say where, what was found, what was expected and what to do next. `IdealrankWarning` is the category of every warning.
+Messages say where, what was found, what was expected and what to do next. `IdealrankWarning` is the
+category of every warning.
 """
 
 import re
@@ -163,7 +165,8 @@ class FileFormatError(InputError):
 
 
 class NotStoredError(InputError):
-    """A store does not have what was asked for, or has several entries whose ids begin with the digits that were given.
+    """A store does not have what was asked for, or has several entries whose ids begin with the
+    digits that were given.
 
     Examples
     --------
@@ -202,7 +205,8 @@ class BackendError(IdealrankError):
     temporary : bool
         True if another attempt may succeed.
     outage : bool, optional
-        True if the engine was not reached or gave no access, so that it said nothing about the query; default `temporary`.
+        True if the engine was not reached or gave no access, so that it said nothing about the
+        query; default `temporary`.
     retry_after : float or None
         Seconds to wait before another attempt, if the engine asks for them.
     hint : str
@@ -254,7 +258,8 @@ class MissingExtraError(IdealrankError, ImportError):
 
 
 class Advised(str):
-    """Text of an error, note or warning that ends with the next step in Python, and knows the one on the command line.
+    """Text of an error, note or warning that ends with the next step in Python, and knows the one
+    on the command line.
 
     Parameters
     ----------
@@ -306,7 +311,8 @@ class IdealrankWarning(UserWarning):
 
 
 def near_ids(word: str, known: Iterable[str], most: int = 3) -> list[str]:
-    """Known ids most like this one: first ids that differ only in case, punctuation and zero padding, then similar spellings.
+    """Known ids most like this one: first ids that differ only in case, punctuation and zero
+    padding, then similar spellings.
 
     Examples
     --------

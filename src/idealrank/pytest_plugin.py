@@ -1,7 +1,9 @@
-"""The plug-in for pytest: the fixture `ranking_gate` fails a test where a run is worse than its baseline.
+"""The plug-in for pytest: the fixture `ranking_gate` fails a test where a run is worse than its
+baseline.
 
-pytest loads this module in every session of an environment with idealrank, so it imports neither NumPy nor anything of the library;
-`idealrank.integrations.pytest_gate` does the work, and is loaded when a test asks for it.
+pytest loads this module in every session of an environment with idealrank, so it imports neither
+NumPy nor anything of the library; `idealrank.integrations.pytest_gate` does the work, and is loaded
+when a test asks for it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,7 +17,9 @@ if TYPE_CHECKING:
     from idealrank.analysis.gate.outcome import Contract, Gated, WhenUnjudged
     from idealrank.data.label_kinds import LabelKind
 
-_SAID = "ranking_gate"  # user property of a test; reports carry these from the processes of pytest-xdist, and JUnit XML shows them
+# user property of a test; reports carry these from the processes of pytest-xdist, and JUnit XML
+# shows them
+_SAID = "ranking_gate"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -70,7 +74,8 @@ class RankingGate:
         ``when_unjudged="neutral"`` skips it then.
         """
         __tracebackhide__ = True
-        gating = import_module("idealrank.integrations.pytest_gate")  # NumPy, and all of the library that a gate needs
+        # NumPy, and all of the library that a gate needs
+        gating = import_module("idealrank.integrations.pytest_gate")
         policy = {"tolerance": tolerance, "strict": strict, "margin": margin, "alpha": alpha, "when_unjudged": when_unjudged}
         policy |= {"largest_loss": largest_loss}
         labels = {"labels_are": labels_are, "sampled_negatives": sampled_negatives, "labels_from": labels_from}
@@ -92,7 +97,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     said: dict[str, list[str]] = {}
     for report in _reports(terminalreporter):
         lines = [str(value) for name, value in report.user_properties if name == _SAID]
-        if len(lines) > len(said.get(report.nodeid, ())):  # set-up, call and tear-down of a test tell the same
+        # set-up, call and tear-down of a test tell the same
+        if len(lines) > len(said.get(report.nodeid, ())):
             said[report.nodeid] = lines
     if said:
         terminalreporter.section("ranking gates")

@@ -1,7 +1,7 @@
 """Questions to git about an untrusted working copy, so that no program that the copy names is run.
 
-git never compares the content of files here, because it converts them by the filters of the copy's own configuration. It lists what
-is tracked, and this module compares the files.
+git never compares the content of files here, because it converts them by the filters of the copy's
+own configuration. It lists what is tracked, and this module compares the files.
 """
 
 import hashlib
@@ -16,11 +16,13 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-# What a configuration can make git run on the way to an answer. Hooks, monitors and signatures are switched off here.
+# What a configuration can make git run on the way to an answer. Hooks, monitors and signatures are
+# switched off here.
 _OFF = ("core.fsmonitor=false", f"core.hooksPath={os.devnull}", "log.showSignature=false")
 _ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",  # the index is only read
-    "GIT_ALLOW_PROTOCOL": "none",  # a copy with objects left out would fetch them, by any command as transport
+    # a copy with objects left out would fetch them, by any command as transport
+    "GIT_ALLOW_PROTOCOL": "none",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",

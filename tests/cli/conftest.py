@@ -1,4 +1,6 @@
-"""Running commands inside the test process, which is ten times faster than starting Python for each."""
+"""Running commands inside the test process, which is ten times faster than starting Python for
+each.
+"""
 
 from collections.abc import Callable
 from pathlib import Path

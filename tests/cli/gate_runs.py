@@ -22,7 +22,9 @@ def write_judgments(folder: Path) -> None:
 
 
 def write_run(folder: Path, name: str, ranks: dict[str, int]) -> None:
-    """Write a run that returns the relevant document of each query at a rank from 1, here 2 where not said."""
+    """Write a run that returns the relevant document of each query at a rank from 1, here 2 where
+    not said.
+    """
     lines = []
     for query in QUERIES:
         order = list(range(1, RANKS))
@@ -32,7 +34,9 @@ def write_run(folder: Path, name: str, ranks: dict[str, int]) -> None:
 
 
 def noisy(seed: int, share: float = 0.3) -> dict[str, int]:
-    """Ranks of one run of an engine that moves some relevant documents by one place, up or down alike."""
+    """Ranks of one run of an engine that moves some relevant documents by one place, up or down
+    alike.
+    """
     draw = random.Random(seed)
     return {query: draw.choice((1, 3)) for query in QUERIES if draw.random() < share}
 

@@ -1,4 +1,6 @@
-"""Stores for tests of the command line: the example runs, evaluated at fixed times, some in a git repository."""
+"""Stores for tests of the command line: the example runs, evaluated at fixed times, some in a git
+repository.
+"""
 
 import re
 from dataclasses import dataclass
@@ -14,7 +16,8 @@ from tests.cli.terminal import DATA, Said
 from tests.git import Repository
 
 _ID = re.compile(r"\b[0-9a-f]{12}\b")
-_MODIFIED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")  # of a checked-out file; times of a store have microseconds
+# of a checked-out file; times of a store have microseconds
+_MODIFIED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")
 
 
 @dataclass
@@ -36,7 +39,9 @@ def with_stable_ids(said: Said, ids: list[str]) -> Said:
 
 
 def example_store(folder: Path) -> list[str]:
-    """Two runs, evaluated on three days; then other judgments, and another convention. The ids, in order."""
+    """Two runs, evaluated on three days; then other judgments, and another convention. The ids, in
+    order.
+    """
     clock, changed = Clock(), folder.parent / "changed.qrels"
     changed.write_text(DATA.joinpath("qrels.txt").read_text(encoding="utf-8").replace("q1 0 d1 ", "q1 0 d9 "), encoding="utf-8")
     with Store.open(folder) as store:
@@ -58,7 +63,9 @@ def example_store(folder: Path) -> list[str]:
 
 
 def example_verdicts(folder: Path, ids: list[str]) -> list[str]:
-    """A comparison of the first two evaluations of the example store, and a gate of them the other way round."""
+    """A comparison of the first two evaluations of the example store, and a gate of them the other
+    way round.
+    """
     record = Record(
         time="2026-01-07T09:30:00.000000+00:00", command="idealrank compare qrels.txt bm25.run neural.run", notes=("as a test",)
     )
@@ -69,7 +76,9 @@ def example_verdicts(folder: Path, ids: list[str]) -> list[str]:
 
 
 def store_in_repository(folder: Path, repository: Repository, values: dict[int, float], query: str = "q1") -> list[str]:
-    """Evaluations of the query in some commits of a repository, by their places; value 0 finds nothing, 1/2 and 1 stand for ranks."""
+    """Evaluations of the query in some commits of a repository, by their places; value 0 finds
+    nothing, 1/2 and 1 stand for ranks.
+    """
     commits, clock = repository.commits(), Clock()
     with Store.open(folder) as store:
         return [add_value(store, query, value, Record(time=clock(), commit=commits[place], dirty=False)) for place, value in values.items()]

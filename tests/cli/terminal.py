@@ -1,6 +1,7 @@
 """Run the command line as a user does, and compare everything it said with a file.
 
-``UPDATE_SNAPSHOTS=1 make test ARGS=tests/cli`` writes the files anew; what changed is then read in the diff.
+``UPDATE_SNAPSHOTS=1 make test ARGS=tests/cli`` writes the files anew; what changed is then read in
+the diff.
 """
 
 import difflib
@@ -47,9 +48,11 @@ def idealrank(*arguments: str, stdin: bytes = b"", cwd: Path = DATA, **changes: 
 
 
 def without_switches(text: str) -> str:
-    """The text without its lists of all switches, which grow with every new one; tests of their own check them whole.
+    """The text without its lists of all switches, which grow with every new one; tests of their own
+    check them whole.
 
-    JSON keeps name and fingerprint; a table, the switches that differ from `standard`; a list in an error, its first name.
+    JSON keeps name and fingerprint; a table, the switches that differ from `standard`; a list in an
+    error, its first name.
     """
     text = re.sub(r'("convention": \{\s*"name": "[^"]*",\s*"fingerprint": "[^"]*"),[^{}]*\}', r"\1, ...}", text)
     text = re.sub(r'"switches": \{[^{}]*\}', '"switches": {...}', text)

@@ -1,4 +1,6 @@
-"""Baseline files of `idealrank gate`: what was edited, cut or changed by git is told from what the gate wrote."""
+"""Baseline files of `idealrank gate`: what was edited, cut or changed by git is told from what the
+gate wrote.
+"""
 
 import json
 from collections.abc import Callable

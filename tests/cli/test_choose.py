@@ -1,4 +1,6 @@
-"""`idealrank choose`: what it prints, that its formats agree with the library, its figure, and that its errors teach."""
+"""`idealrank choose`: what it prints, that its formats agree with the library, its figure, and that
+its errors teach.
+"""
 
 import csv
 import io
@@ -42,7 +44,9 @@ def test_what_choose_says(name: str, say: Say) -> None:
 
 @pytest.fixture
 def many(tmp_path: Path) -> Path:
-    """Judgments and runs that tell what is relevant from rank 4 on alone, so that a deep cutoff shows more."""
+    """Judgments and runs that tell what is relevant from rank 4 on alone, so that a deep cutoff
+    shows more.
+    """
     qrels, runs = collection(GOOD, at=(3, 12), n_queries=60, seed=1)
     lines = [f"{query} 0 {document} {grade}\n" for query, grades in qrels.items() for document, grade in grades.items()]
     (tmp_path / "qrels.txt").write_text("".join(lines), encoding="utf-8")

@@ -351,7 +351,9 @@ def test_a_page_of_propensities_that_have_not_converged_has_a_stop_sign(say: Say
 
 
 def test_runs_of_a_large_log_hold_the_true_dcg(say: Say, tmp_path: Path) -> None:
-    """Of 133 queries and examination 1 / rank^0.9, 50 steps of expectation maximisation had a DCG 12 standard errors too small."""
+    """Of 133 queries and examination 1 / rank^0.9, 50 steps of expectation maximisation had a DCG
+    12 standard errors too small.
+    """
     rng, examined = np.random.default_rng(1), np.arange(1, 10) ** -0.9
     truth = rng.beta(2, 6, (133, 12))
     log = simulate(truth, 12_000, ranks=9, propensity=examined, scores=3 * truth, rng=rng)

@@ -1,4 +1,6 @@
-"""`idealrank clicks propensity` of logs that say too little: no made-up interval, and one sentence that says why."""
+"""`idealrank clicks propensity` of logs that say too little: no made-up interval, and one sentence
+that says why.
+"""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -28,7 +28,9 @@ Say = Callable[..., Said]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with a log, one without a click, a run of other queries, and rewards whose weights overflow."""
+    """A folder with a log, one without a click, a run of other queries, and rewards whose weights
+    overflow.
+    """
     for name, click in (("log", 1), ("none", 0)):
         rows = "".join(
             f"s{number},q{number % 3},{'ab'[(number + rank) % 2]},{rank + 1},{click * ((number + rank) % 3 == 0)}\n"

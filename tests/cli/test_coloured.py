@@ -1,4 +1,6 @@
-"""Reports on a terminal: the lines of a pipe in colour; none for pipes, for NO_COLOR and for terminals that know none."""
+"""Reports on a terminal: the lines of a pipe in colour; none for pipes, for NO_COLOR and for
+terminals that know none.
+"""
 
 import os
 import re
@@ -26,7 +28,9 @@ def in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def on_terminal(*arguments: str, **changes: str) -> bytes:
-    """What a command writes to a standard output that is a terminal, with the line ends of a file."""
+    """What a command writes to a standard output that is a terminal, with the line ends of a
+    file.
+    """
     master, slave = os.openpty()
     environs = environment(TERM="xterm-256color", **changes)
     with subprocess.Popen([sys.executable, "-m", "idealrank", *arguments], cwd=DATA, stdout=slave, stderr=subprocess.PIPE, env=environs):

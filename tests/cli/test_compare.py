@@ -1,4 +1,6 @@
-"""`idealrank compare`: what it prints, that its formats agree with the library, and that its errors teach."""
+"""`idealrank compare`: what it prints, that its formats agree with the library, and that its errors
+teach.
+"""
 
 import csv
 import io
@@ -52,7 +54,9 @@ def test_what_compare_says(name: str, say: Say) -> None:
 
 @pytest.fixture
 def many(tmp_path: Path) -> Path:
-    """Judgments of 60 queries, and three runs that put the relevant document at random ranks, the second one higher."""
+    """Judgments of 60 queries, and three runs that put the relevant document at random ranks, the
+    second one higher.
+    """
     generator = np.random.default_rng(1)
     queries = [f"q{i}" for i in range(60)]
     (tmp_path / "qrels.txt").write_text("".join(f"{query} 0 rel 1\n" for query in queries), encoding="utf-8")
@@ -205,7 +209,8 @@ def test_no_table_is_wider_than_a_page(say: Say, many: Path) -> None:
 
     lines = say("compare", "qrels.txt", *(f"a-rather-long-name-of-{name}.run" for name in ("base", "good")), cwd=many).out.splitlines()
 
-    commands = [line for line in lines if line.startswith("  idealrank ")]  # on one line each, to be copied
+    # on one line each, to be copied
+    commands = [line for line in lines if line.startswith("  idealrank ")]
     assert max(len(line) for line in lines if line not in commands) <= 100
     heads = [line.split()[1:] for line in lines if line.startswith("measure ")]
     assert [measure for head in heads for measure in head] == ["nDCG@10", "nDCG", "AP", "RR", "P@10", "R@100"]

@@ -1,4 +1,6 @@
-"""`idealrank compare` of many runs: groups first, a map of all pairs, and no line beyond a page's width."""
+"""`idealrank compare` of many runs: groups first, a map of all pairs, and no line beyond a page's
+width.
+"""
 
 import csv
 import io
@@ -14,11 +16,14 @@ from tests.cli.terminal import Said, check_snapshot
 
 Say = Callable[..., Said]
 NAMES = ("bm25", "bm25-rm3", "dense", "dense-large", "fusion", "random", "splade")
-SHARES = (0.5, 0.55, 0.6, 0.72, 0.85, 0.1, 0.7)  # of the queries, put the relevant document at the top
+# of the queries, put the relevant document at the top
+SHARES = (0.5, 0.55, 0.6, 0.72, 0.85, 0.1, 0.7)
 
 
 def write_runs(folder: Path, names: tuple[str, ...], shares: tuple[float, ...], n: int = 60) -> None:
-    """Judgments of n queries with one relevant document, and runs that have it first on a share of them, and third on the others."""
+    """Judgments of n queries with one relevant document, and runs that have it first on a share of
+    them, and third on the others.
+    """
     generator = np.random.default_rng(7)
     hard = generator.random(n)
     (folder / "qrels.txt").write_text("".join(f"q{i} 0 rel 1\nq{i} 0 bad 0\n" for i in range(n)), encoding="utf-8")

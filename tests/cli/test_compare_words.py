@@ -1,4 +1,6 @@
-"""What `idealrank compare` calls two runs with one value on every query, and how many queries an undecided difference takes."""
+"""What `idealrank compare` calls two runs with one value on every query, and how many queries an
+undecided difference takes.
+"""
 
 import json
 import math
@@ -21,7 +23,9 @@ NEEDED = re.compile(r"About ([\d,]+) queries like these, instead of \d+, would f
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Judgments of the demo, one of its runs, a copy, and two that exchange the first documents of every seventh or second query."""
+    """Judgments of the demo, one of its runs, a copy, and two that exchange the first documents of
+    every seventh or second query.
+    """
     qrels, run = (PYDOCS / "qrels.txt").read_text(encoding="utf-8"), (PYDOCS / "bm25.run").read_text(encoding="utf-8")
     near, far = (exchanged(run, every) for every in (7, 2))
     (tmp_path / "qrels.txt").write_text(qrels, encoding="utf-8")

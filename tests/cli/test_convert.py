@@ -1,4 +1,6 @@
-"""`idealrank convert`: what it says of losses, its JSON, standard input and output, and its errors."""
+"""`idealrank convert`: what it says of losses, its JSON, standard input and output, and its
+errors.
+"""
 
 import json
 from collections.abc import Callable
@@ -121,7 +123,9 @@ def test_the_message_teaches(say: Say, folder: Path, arguments: list[str], messa
 
 
 def test_ids_with_blanks_are_numbered_in_tables_too(say: Say, tmp_path: Path) -> None:
-    """A query of words is numbered if the format needs ids without blanks; the others keep their ids."""
+    """A query of words is numbered if the format needs ids without blanks; the others keep their
+    ids.
+    """
     rows = "query_id,doc_id,grade\nred shoes,d1,1\nhat,d1,2\nred shoes,d2,0\nsun hat,d1,2\n"
     (tmp_path / "words.csv").write_text(rows, encoding="utf-8")
     said = say("convert", "words.csv", "a.qrels", "--write-queries", "queries.tsv", cwd=tmp_path)
@@ -176,7 +180,8 @@ RESPONSES = [  # with the columns and the fields of responses that no run holds
     ({"shoes": BEST}, CELLS, BESIDE),
     ({"query": "shoes", "response": BEST, "site": "b"}, ["site", *CELLS], BESIDE),
     ({"query": "shoes", **SELECTED, "fields": {"sku": ["a"]}}, ["fields.sku"], []),
-    ({"shoes": {"took": 1, "hits": {"hits": [SELECTED, {"_id": "p8", "_score": 4}]}}}, ["_score", "_score"], []),  # the order counts
+    # the order counts
+    ({"shoes": {"took": 1, "hits": {"hits": [SELECTED, {"_id": "p8", "_score": 4}]}}}, ["_score", "_score"], []),
     ({"shoes": {"took": 1, "hits": {"max_score": 3.5, "hits": [SELECTED]}}}, [], []),
     (SOLR, ["title"], ["highlighting"]),
 ]

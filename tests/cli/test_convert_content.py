@@ -49,7 +49,8 @@ def test_numbers_without_a_name_that_look_like_scores_are_refused(say: Say, fold
 
     assert (said.code, (folder / options[0]).exists()) == (2, False)
     assert "a.json: found numbers that may be grades or scores, expected grades such as 0, 1, 2; set --content judgments" in said.err
-    assert ("or --content run" in said.err) == (options == ["b.csv"])  # the others hold judgments only
+    # the others hold judgments only
+    assert ("or --content run" in said.err) == (options == ["b.csv"])
     assert say("convert", "a.json", *options, "--content", "judgments", cwd=folder).code == 0
 
 

@@ -1,4 +1,6 @@
-"""Every note names the correction that was used: max-T for sign flips, Bonferroni's for other tests, Holm's on request."""
+"""Every note names the correction that was used: max-T for sign flips, Bonferroni's for other
+tests, Holm's on request.
+"""
 
 from collections.abc import Callable
 

@@ -1,4 +1,6 @@
-"""Digits of commands: as many as intervals allow, as many as asked, and never so few that a verdict is contradicted."""
+"""Digits of commands: as many as intervals allow, as many as asked, and never so few that a verdict
+is contradicted.
+"""
 
 import json
 import re
@@ -16,7 +18,9 @@ N = 400
 
 @pytest.fixture
 def close(tmp_path: Path) -> Path:
-    """Runs so alike that three decimals would not tell them apart, on so many queries that a test does."""
+    """Runs so alike that three decimals would not tell them apart, on so many queries that a test
+    does.
+    """
     rng = np.random.default_rng(1)
     gains = 0.0006 + rng.normal(0, 0.002, N)
     lines: dict[str, list[str]] = {"a": [], "b": []}

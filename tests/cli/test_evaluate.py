@@ -1,4 +1,6 @@
-"""`idealrank evaluate`: what it prints, writes and refuses, against files and against other programs."""
+"""`idealrank evaluate`: what it prints, writes and refuses, against files and against other
+programs.
+"""
 
 import csv
 import io
@@ -81,7 +83,7 @@ def test_the_default_measures_are_those_of_python() -> None:
     assert ",".join(options.DEFAULT_MEASURES) in next(option.help for option in evaluate.params if option.name == "measure_texts")
 
 
-# --- JSON and CSV for other programs ---------------------------------------------------------------------------------------------
+# --- JSON and CSV for other programs --------------------------------------------------------------
 
 
 def python_evaluation(measures: list[str], convention: str, run: str = "bm25.run") -> ir.Evaluation:
@@ -172,7 +174,8 @@ def test_ids_of_any_kind_survive_csv_and_json(tmp_path: Path, say: Say) -> None:
     )
     record = json.loads(say("evaluate", "qrels.txt", "my,run.run", "--per-query", "-m", "AP", "--format", "json", cwd=tmp_path).out)
 
-    assert [row["query"] for row in rows] == [f"'{query}" if query.startswith("=") else query for query in odd]  # as OWASP advises
+    # as OWASP advises
+    assert [row["query"] for row in rows] == [f"'{query}" if query.startswith("=") else query for query in odd]
     assert {row["run"] for row in rows} == {"my,run"}
     assert list(record["runs"][0]["queries"]) == odd
 
@@ -189,14 +192,15 @@ def test_bytes_that_are_not_utf8_come_out_as_they_came_in(tmp_path: Path) -> Non
     assert list(record["runs"][0]["queries"]) == ["q\udcff1"]
 
 
-# --- trec_eval's layout ----------------------------------------------------------------------------------------------------------
+# --- trec_eval's layout ---------------------------------------------------------------------------
 
 TREC_MEASURES = "NumQ,NumRet,NumRel,NumRelRet,AP,RR,nDCG,AP@10,nDCG@5,nDCG@100,P@5,P@10,P@100,R@5,R@100,R@1000"
 
 
 @pytest.mark.parametrize(("run", "output"), [("results.test", "out.test.aq"), ("results.trunc", "out.test.aqc")])
 def test_the_trec_layout_is_trec_evals_own_output_to_the_letter(run: str, output: str) -> None:
-    # Made by `trec_eval -q -m all_trec` and, where queries are missing, `trec_eval -q -c -m all_trec`.
+    # Made by `trec_eval -q -m all_trec` and, where queries are missing, `trec_eval -q -c -m
+    # all_trec`.
     expected = set(shared_file("data", "trec_eval", output).read_text(encoding="utf-8").splitlines())
     folder = shared_file("data", "trec_eval", "qrels.test").parent
 
@@ -208,7 +212,8 @@ def test_the_trec_layout_is_trec_evals_own_output_to_the_letter(run: str, output
     # 16 measures: NumQ once, the others for three queries and all of them.
     assert len(lines) == 1 + 15 * 4
     assert [line for line in lines if line not in expected] == []
-    assert said.out.count("runid                 \tall\tresults\n") == 1  # the file's stem; trec_eval prints the tag of its lines
+    # the file's stem; trec_eval prints the tag of its lines
+    assert said.out.count("runid                 \tall\tresults\n") == 1
 
 
 def test_the_trec_layout_gives_the_values_of_pytrec_eval(say: Say) -> None:
@@ -229,7 +234,7 @@ def test_the_trec_layout_gives_the_values_of_pytrec_eval(say: Say) -> None:
     assert all(value == f"{expected[query][name.strip()]:6.4f}" for name, query, value in values)
 
 
-# --- files ------------------------------------------------------------------------------------------------------------------------
+# --- files ----------------------------------------------------------------------------------------
 
 
 def test_the_output_file_holds_what_would_have_been_printed(tmp_path: Path, say: Say) -> None:

@@ -1,4 +1,6 @@
-"""`idealrank evaluate --memory`: the same output, a journal that a killed command leaves, and what is refused."""
+"""`idealrank evaluate --memory`: the same output, a journal that a killed command leaves, and what
+is refused.
+"""
 
 import json
 import os
@@ -50,7 +52,9 @@ def test_what_is_refused(say: Say, more: list[str], found: str) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_a_killed_command_goes_on_and_measures_no_file_twice(tmp_path: Path) -> None:
-    """The second of two runs is a pipe that is never written: the command is killed while it waits. Then the file is there."""
+    """The second of two runs is a pipe that is never written: the command is killed while it waits.
+    Then the file is there.
+    """
     lines = "".join(f"q{query} Q0 d{rank} {rank} {9 - rank} t\n" for query in range(50) for rank in range(1, 6))
     (tmp_path / "qrels").write_text("".join(f"q{query} 0 d3 1\n" for query in range(50)))
     (tmp_path / "first.run").write_text(lines)
@@ -84,7 +88,8 @@ def test_a_killed_command_goes_on_and_measures_no_file_twice(tmp_path: Path) -> 
     kept = journal.read_bytes()
     marked = json.loads(kept.splitlines()[1])
     marked["coverage"]["tied_documents"] = 12345  # which only the journal can tell
-    journal.write_bytes(kept.splitlines(keepends=True)[0] + json.dumps(marked).encode() + b"\n" + kept[:100])  # and a line that was cut
+    # and a line that was cut
+    journal.write_bytes(kept.splitlines(keepends=True)[0] + json.dumps(marked).encode() + b"\n" + kept[:100])
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "1 of 2 runs were evaluated before" in done.stderr
     assert not journal.exists()
@@ -149,7 +154,8 @@ def test_a_journal_of_other_judgments_or_of_a_changed_file_is_not_used(say: Say,
     assert say(*command, "-o", "no.json", cwd=tmp_path).code != 0
     assert (tmp_path / "no.json.journal").exists()
     (tmp_path / "no.json").rmdir()
-    assert say(*command, "--run-columns", "score=other", "-o", "no.json", cwd=tmp_path).code == 0  # other values of the same file
+    # other values of the same file
+    assert say(*command, "--run-columns", "score=other", "-o", "no.json", cwd=tmp_path).code == 0
     assert json.loads((tmp_path / "no.json").read_text())["runs"][0]["mean"] == {"RR": 1.0}
     (tmp_path / "no.json.journal").write_text("my own notes\n")
     said = say(*command, "-o", "no.json", cwd=tmp_path)

@@ -1,4 +1,6 @@
-"""`idealrank evaluate --weights` and `--cluster`: means and intervals of queries that do not count alike, and what is refused."""
+"""`idealrank evaluate --weights` and `--cluster`: means and intervals of queries that do not count
+alike, and what is refused.
+"""
 
 import csv
 import io
@@ -54,7 +56,9 @@ def test_what_evaluate_says_of_weights(name: str, say: Say, weights: Path, tmp_p
 
 @pytest.fixture
 def recorded(tmp_path: Path) -> Path:
-    """Judgments and a run with the values that statsmodels was given, raised by 1: the grade of the only document returned is DCG@1."""
+    """Judgments and a run with the values that statsmodels was given, raised by 1: the grade of the
+    only document returned is DCG@1.
+    """
     data = RECORD["data"]
     values = 1 + np.array(data["b"]) - np.array(data["a"])
     (tmp_path / "qrels.txt").write_text("".join(f"q{n} 0 d {float(value)!r}\n" for n, value in enumerate(values)), "utf-8")
@@ -122,10 +126,13 @@ def test_slices_have_weights(say: Say, weights: Path, tmp_path: Path) -> None:
 
 
 def test_a_sample_of_queries_estimates_the_mean_over_the_traffic(say: Say, tmp_path: Path) -> None:
-    """Over many samples, the weighted mean is that over all requests; the plain mean of the same samples is not."""
+    """Over many samples, the weighted mean is that over all requests; the plain mean of the same
+    samples is not.
+    """
     rng = np.random.default_rng(3)
     traffic = {f"q{n:02}": float(round(400 / (n + 1))) for n in range(40)}
-    ranks = {query: int(rng.integers(1, 3)) + 2 * (traffic[query] < 30) for query in traffic}  # rare queries are harder
+    # rare queries are harder
+    ranks = {query: int(rng.integers(1, 3)) + 2 * (traffic[query] < 30) for query in traffic}
     truth = sum(traffic[query] / ranks[query] for query in traffic) / sum(traffic.values())
     (tmp_path / "traffic.csv").write_text("query,traffic\n" + "".join(f"{query},{n:g}\n" for query, n in traffic.items()), "utf-8")
     (tmp_path / "one.run").write_text(

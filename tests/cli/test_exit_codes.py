@@ -1,4 +1,6 @@
-"""Exit codes say what happened, whatever becomes of the streams: a gate that CI obeys must not open or close by a full disk."""
+"""Exit codes say what happened, whatever becomes of the streams: a gate that CI obeys must not open
+or close by a full disk.
+"""
 
 import os
 import subprocess
@@ -25,7 +27,8 @@ COMMANDS = {
     "help": ("evaluate --help", 0),
     "usage": ("evaluate", 2),
 }
-# Each way to end is tried by default, of streams those that differ; every command with every stream is slow.
+# Each way to end is tried by default, of streams those that differ; every command with every stream
+# is slow.
 FEW = {("closed", "2>&-"), ("closed", "2>/dev/full"), ("missing", "2>dead"), ("warned", "2>&-")}
 TALK = ["2>&-", "2>/dev/full", "2>dead"]
 SILENT = ("missing", "usage")  # nothing of theirs goes to standard output

@@ -1,4 +1,6 @@
-"""Reports name their convention in one line; `--explain-method` prints the method and the convention in full."""
+"""Reports name their convention in one line; `--explain-method` prints the method and the
+convention in full.
+"""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,6 @@
-"""`idealrank gate`: its exit codes, what it prints, the baselines it keeps, and that its errors teach."""
+"""`idealrank gate`: its exit codes, what it prints, the baselines it keeps, and that its errors
+teach.
+"""
 
 import json
 import math
@@ -100,7 +102,8 @@ def test_a_worse_run_is_stopped_an_equal_and_a_better_one_pass(pydocs: Path, say
     values = [ir.evaluate(pydocs / "qrels.txt", pydocs / f"{name}.run", "nDCG@10").mean()["nDCG@10"] for name in ("worse", "minilm")]
     assert f"by nDCG@10, worse is worse than minilm: {values[0]:.3f} against {values[1]:.3f}, a drop of" in words(stopped)
     assert "worst queries by nDCG@10 (10 of" in words(stopped)
-    # Nobody saw a change on 60 queries: with 1 - 0.05^(1/60) of such queries changed, that has a chance of 0.05.
+    # Nobody saw a change on 60 queries: with 1 - 0.05^(1/60) of such queries changed, that has a
+    # chance of 0.05.
     assert f"but a change that affects up to {100 * (1 - math.exp(math.log(0.05) / 60)):.2g}% of such queries can pass unseen." in words(
         equal
     )
@@ -111,7 +114,9 @@ def test_a_worse_run_is_stopped_an_equal_and_a_better_one_pass(pydocs: Path, say
 
 
 def test_a_run_that_leaves_queries_out_is_told_so(pydocs: Path, say: Say) -> None:
-    """The commonest accident in a build is a file that is cut short; nobody should have to infer it from the worst queries."""
+    """The commonest accident in a build is a file that is cut short; nobody should have to infer it
+    from the worst queries.
+    """
     lines = (pydocs / "minilm.run").read_text(encoding="utf-8").splitlines(keepends=True)
     lost = {f"q{number:02d}" for number in range(41, 61)}
     (pydocs / "short.run").write_text("".join(line for line in lines if line.split()[0] not in lost), encoding="utf-8")

@@ -1,4 +1,6 @@
-"""`idealrank gate --accept`: every form says who accepted the run, and why, before it says what the gate found."""
+"""`idealrank gate --accept`: every form says who accepted the run, and why, before it says what the
+gate found.
+"""
 
 import html
 import json

@@ -1,4 +1,6 @@
-"""`idealrank gate` of a series: the first run says which level holds, and a check against the anchor is worded as what it is."""
+"""`idealrank gate` of a series: the first run says which level holds, and a check against the
+anchor is worded as what it is.
+"""
 
 import html
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""`idealrank gate` with drops whose error rate is not known: one caution, worded by what each check tests, and a mark in each table."""
+"""`idealrank gate` with drops whose error rate is not known: one caution, worded by what each check
+tests, and a mark in each table.
+"""
 
 from pathlib import Path
 
@@ -9,7 +11,9 @@ from tests.cli.gate_runs import QUERIES, Gate, asked, words, write_run
 
 @pytest.fixture
 def anchored(gate: Gate, folder: Path) -> Gate:
-    """Twelve queries fall by one place, in two steps that pass; so few changes leave the error rate open."""
+    """Twelve queries fall by one place, in two steps that pass; so few changes leave the error rate
+    open.
+    """
     write_run(folder, "step", dict.fromkeys(QUERIES[:6], 3))
     assert gate("step", "--update-baseline", "--horizon", "10").code == 0
     write_run(folder, "far", dict.fromkeys(QUERIES[:12], 3))

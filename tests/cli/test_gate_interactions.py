@@ -1,4 +1,6 @@
-"""`idealrank gate` on clicks and purchases: an item that a user did not see is unjudged, which is not the same as irrelevant."""
+"""`idealrank gate` on clicks and purchases: an item that a user did not see is unjudged, which is
+not the same as irrelevant.
+"""
 
 import random
 from collections.abc import Callable
@@ -14,7 +16,9 @@ USERS = range(300)
 
 @pytest.fixture
 def gate(say: Callable[..., Said], tmp_path: Path) -> Gate:
-    """One to three purchases a user, a recommender that finds most of them in the first ranks, and one that finds few at any rank."""
+    """One to three purchases a user, a recommender that finds most of them in the first ranks, and
+    one that finds few at any rank.
+    """
     rows: dict[str, list[str]] = {"bought": [], "good": [], "poor": []}
     draw = random.Random(5)
     for user in USERS:

@@ -1,4 +1,6 @@
-"""What `idealrank gate` writes beside its report: files, annotations, the summary of a step; and what it refuses to write over."""
+"""What `idealrank gate` writes beside its report: files, annotations, the summary of a step; and
+what it refuses to write over.
+"""
 
 import json
 import xml.etree.ElementTree as ET
@@ -16,7 +18,9 @@ HOSTILE = ["::error::x", "q##[add-mask]x", "::stop-commands::y", "q##[error]z", 
 
 
 def written(folder: Path, queries: list[str]) -> None:
-    """Judgments and two runs: in the second the relevant document has fallen, more for some queries than for others."""
+    """Judgments and two runs: in the second the relevant document has fallen, more for some queries
+    than for others.
+    """
     (folder / "qrels.txt").write_text("".join(f"{query} 0 rel 1\n" for query in queries), encoding="utf-8")
     for name, fallen in (("old", False), ("new", True)):
         lines = []

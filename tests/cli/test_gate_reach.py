@@ -1,4 +1,6 @@
-"""`idealrank gate` where there are too few judgments: exit code 3, options, the policy file, baselines, pages and stores."""
+"""`idealrank gate` where there are too few judgments: exit code 3, options, the policy file,
+baselines, pages and stores.
+"""
 
 import json
 import re
@@ -20,7 +22,9 @@ SENTENCE = re.compile(r"this drop would no longer be significant if \d+% of the 
 
 @pytest.fixture
 def held(say: Say, tmp_path: Path) -> Gate:
-    """The new run, held to main by the judgments of main's pool; or others. Neutral where these judgments decide nothing."""
+    """The new run, held to main by the judgments of main's pool; or others. Neutral where these
+    judgments decide nothing.
+    """
     written(tmp_path)
 
     def ask(
@@ -231,7 +235,9 @@ def test_pages_and_stores_keep_the_outcome(held: Gate, say: Say, tmp_path: Path)
 
 
 def test_the_next_step_names_no_run_without_documents_of_its_own(say: Say, tmp_path: Path) -> None:
-    """The baseline is judged in full: what the run alone shows without a judgment makes its strict pass uncertain."""
+    """The baseline is judged in full: what the run alone shows without a judgment makes its strict
+    pass uncertain.
+    """
     judged = [f"s{number}" for number in range(8)]
     qrels, answers = ("".join(f"{query} {line}\n" for query in judged) for line in ("0 s 1", "Q0 s 1 1 t"))
     (tmp_path / "qrels.txt").write_text(f"{qrels}q4 0 a 0\n", encoding="utf-8")
@@ -259,7 +265,9 @@ def test_the_command_that_chooses_the_labels_has_the_rule_of_the_gate(held: Gate
 
 @pytest.mark.parametrize("policy", ["fail", "neutral", "pass"])
 def test_a_withheld_verdict_has_no_flag_of_its_error_rate(say: Say, tmp_path: Path, policy: str) -> None:
-    """Eight of 20 queries fall: with judgments of every document, so few leave the error rate open."""
+    """Eight of 20 queries fall: with judgments of every document, so few leave the error rate
+    open.
+    """
     queries = [f"q{number}" for number in range(20)]
     qrels = "".join(f"{query} 0 good 1\n{query} 0 poor 0\n" for query in queries)
     main, late = ("poor", "good"), ("late", "poor", "good")

@@ -1,4 +1,6 @@
-"""`idealrank gate --repeat`: repeats are checked as the run is, and what changes nothing spends nothing."""
+"""`idealrank gate --repeat`: repeats are checked as the run is, and what changes nothing spends
+nothing.
+"""
 
 from pathlib import Path
 

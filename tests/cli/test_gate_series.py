@@ -1,4 +1,6 @@
-"""`idealrank gate` against a baseline file: a series of commits, its anchor, repeats, drops accepted by name, and held-out queries."""
+"""`idealrank gate` against a baseline file: a series of commits, its anchor, repeats, drops
+accepted by name, and held-out queries.
+"""
 
 import gzip
 import json
@@ -191,7 +193,9 @@ def test_a_damaged_series_is_refused(gate: Gate, folder: Path, damage: str) -> N
 
 
 def with_anchor(gate: Gate, folder: Path) -> tuple[str, ...]:
-    """Two accepted commits, so that the next gate is held to the anchor, too; options for every output."""
+    """Two accepted commits, so that the next gate is held to the anchor, too; options for every
+    output.
+    """
     for seed in (1, 2):
         write_run(folder, "new", noisy(seed))
         gate("new", "--update-baseline")
@@ -344,7 +348,9 @@ def test_a_series_of_a_baseline_that_is_not_the_last_is_not_passed_over_in_silen
 
 @pytest.mark.parametrize("accepted", [0, 2])
 def test_the_anchor_may_be_the_source_of_the_labels(gate: Gate, folder: Path, accepted: int) -> None:
-    """Its name is printed by every gate of a series, and it is the last accepted run until another one is accepted."""
+    """Its name is printed by every gate of a series, and it is the last accepted run until another
+    one is accepted.
+    """
     relevant = [f"{query} 0 {query}-0 1\n" for query in QUERIES]
     (folder / "qrels.txt").write_text("".join(relevant), encoding="utf-8")
     for number in range(accepted):
@@ -375,7 +381,9 @@ def test_contracts_of_held_out_queries_decide_nothing_and_are_named(gate: Gate, 
 
 
 def test_the_note_on_overfitted_queries_has_weights_and_clusters(gate: Gate, folder: Path) -> None:
-    """One query has nearly all the weight, or all queries of the gate are of one cluster: nothing is shown."""
+    """One query has nearly all the weight, or all queries of the gate are of one cluster: nothing
+    is shown.
+    """
     held = held_out_queries(QUERIES, 0.3)
     for number in range(9):
         write_run(folder, "new", noisy(number))

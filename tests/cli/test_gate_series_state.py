@@ -1,4 +1,6 @@
-"""`idealrank gate`: what is left of the alpha of a series, folders that hold a series, and the number of held-out queries."""
+"""`idealrank gate`: what is left of the alpha of a series, folders that hold a series, and the
+number of held-out queries.
+"""
 
 from pathlib import Path
 

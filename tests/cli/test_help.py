@@ -88,7 +88,8 @@ def every_command(command: click.Command, name: str) -> dict[str, click.Command]
 
 def test_every_default_in_a_help_text_ends() -> None:
     for name, command in every_command(main.cli, "idealrank").items():
-        # A command keeps the help option that its first context asks for, so this one has the settings of all.
+        # A command keeps the help option that its first context asks for, so this one has the
+        # settings of all.
         text = " ".join(command.get_help(click.Context(command, help_option_names=["-h", "--help"])).split())
         begun = [part.partition("]") for part in text.split("[default:")[1:]]
         assert all(value.strip() and end and "[" not in value for value, end, _ in begun), name
@@ -100,7 +101,8 @@ def examples(text: str) -> list[str]:
 
 
 ALL_EXAMPLES = [example for epilog in (main.cli.epilog, *(command_of(name).epilog for name in OWN)) for example in examples(epilog or "")]
-LONG = ("idealrank theory figures", "idealrank theory distinguish")  # drawings and simulations; other examples of theory are short
+# drawings and simulations; other examples of theory are short
+LONG = ("idealrank theory figures", "idealrank theory distinguish")
 
 
 @pytest.mark.skipif(shutil.which("zcat") is None, reason="an example decompresses with zcat")

@@ -1,4 +1,6 @@
-"""`idealrank history`: what it prints, that its numbers are those of the evaluations, and that it finds the commit that broke a query."""
+"""`idealrank history`: what it prints, that its numbers are those of the evaluations, and that it
+finds the commit that broke a query.
+"""
 
 import io
 import json
@@ -206,7 +208,7 @@ def test_a_measure_that_knows_no_better_has_no_failures(tmp_path: Path, say: Say
     assert "neither higher nor lower values of this measure are better" in refused.err
 
 
-# --- the commit that broke a query -------------------------------------------------------------------------------------------
+# --- the commit that broke a query ----------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -240,7 +242,8 @@ def test_the_loop_of_the_help_finds_the_commit_that_broke_the_query(broken: int,
 
 def test_changed_files_and_strange_commits_have_no_place_in_the_order(repository: Repository, tmp_path: Path, say: Say) -> None:
     commits, store_folder = repository.commits(), tmp_path / "store"
-    store_in_repository(store_folder, repository, {23: 0.25, 0: 1.0})  # the older commit was evaluated later
+    # the older commit was evaluated later
+    store_in_repository(store_folder, repository, {23: 0.25, 0: 1.0})
     with Store.open(store_folder) as store:
         add_value(store, "q1", 1.0, Record(time="2026-02-01T00:00:00.000000+00:00", commit=commits[12], dirty=True))
         add_value(store, "q1", 1.0, Record(time="2026-02-02T00:00:00.000000+00:00", commit="f" * 40, dirty=False))

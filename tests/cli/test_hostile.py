@@ -1,4 +1,6 @@
-"""Ids, names and files that anybody can write: whatever is in them, no control character of theirs reaches a terminal."""
+"""Ids, names and files that anybody can write: whatever is in them, no control character of theirs
+reaches a terminal.
+"""
 
 import contextlib
 import csv
@@ -20,7 +22,8 @@ from idealrank.cli.commands import online as online_commands
 from idealrank.cli.commands import store as store_commands
 from idealrank.cli.commands import theory as theory_commands
 
-# An escape sequence, a C1 control in both its forms (UTF-8, and a byte alone), turned writing, a bell, an invisible mark, a deletion.
+# An escape sequence, a C1 control in both its forms (UTF-8, and a byte alone), turned writing, a
+# bell, an invisible mark, a deletion.
 CONTROLS = "\x1b]0;x\x1b[31m\x9b2J\x90\u202e\u2066\x07\u200f\x7f"
 BYTE = b"\x9b2J\x80"
 LINES = "\r\n\x0b\x0c\u2028\x85"
@@ -43,7 +46,9 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: Path) -> Pat
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Judgments and runs whose queries, documents, and files have hostile names; written once, to be copied."""
+    """Judgments and runs whose queries, documents, and files have hostile names; written once, to
+    be copied.
+    """
     folder = tmp_path_factory.mktemp("written")
     with contextlib.chdir(folder):
         _write_files()
@@ -393,7 +398,9 @@ def test_no_name_reaches_the_terminal_as_a_control(command: str, files: Path, sa
 
 @pytest.fixture(scope="module")
 def kept(written: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
-    """A store with two evaluations, a comparison, and hostile tags and notes, as a stranger could send it; made once."""
+    """A store with two evaluations, a comparison, and hostile tags and notes, as a stranger could
+    send it; made once.
+    """
     store = tmp_path_factory.mktemp("kept") / "store"
     with contextlib.chdir(written), pytest.MonkeyPatch.context() as patch:
         for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):

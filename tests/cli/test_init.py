@@ -120,7 +120,9 @@ def steps_of(folder: Path, job: str = "gate") -> list[dict[str, Any]]:
 
 
 def run_workflow(folder: Path) -> int:
-    """Run the commands of the first job as GitHub does, one shell a step; the code of the first that fails."""
+    """Run the commands of the first job as GitHub does, one shell a step; the code of the first
+    that fails.
+    """
     commands = [step["run"] for step in steps_of(folder) if "run" in step]
     assert commands[0].startswith("pip install")
     for command in commands[1:]:

@@ -19,7 +19,8 @@ from tests.cli.terminal import Said, check_snapshot
 
 Say = Callable[..., Said]
 
-# Judgments of two people and of a model, which gave one grade outside the scale; rows of the model are in another order.
+# Judgments of two people and of a model, which gave one grade outside the scale; rows of the model
+# are in another order.
 HUMAN = {
     "q1": {"d1": 3, "d2": 0, "d3": 2, "d4": 1, "d5": 0}, "q2": {"d1": 1, "d5": 2, "d6": 0, "d7": 0}, "q3": {"d6": 0, "d7": 1, "d8": 2},
     "q4": {"d8": 2, "d9": 0, "d1": 0},
@@ -100,7 +101,7 @@ def test_the_help_of_the_group_has_the_line_of_each_command() -> None:
         assert command.short_help == line
 
 
-# --- check and correct -------------------------------------------------------------------------------------------------------
+# --- check and correct ----------------------------------------------------------------------------
 
 RUN_A = {"q1": ["d1", "d3", "d2"], "q2": ["d5", "d1", "d6"], "q3": ["d8", "d7"], "q4": ["d8", "d1", "d9"]}
 RUN_B = {"q1": ["d2", "d3", "d1"], "q2": ["d6", "d1", "d5"], "q3": ["d6", "d8"], "q4": ["d9", "d8"]}
@@ -109,7 +110,9 @@ TEXTS = {name: "word " * (3 + 4 * place) for place, name in enumerate(f"d{i}" fo
 
 @pytest.fixture
 def judged(folder: Path) -> Path:
-    """Folder that also holds two runs, more queries of the model, a sample of human grades, and texts."""
+    """Folder that also holds two runs, more queries of the model, a sample of human grades, and
+    texts.
+    """
     for name, run in (("a", RUN_A), ("b", RUN_B)):
         lines = [f"{query} Q0 {one} {rank} {10 - rank} {name}\n" for query, of in run.items() for rank, one in enumerate(of, 1)]
         lines += [f"q{n} Q0 {one} {rank} {10 - rank} {name}\n" for n in range(5, 9) for rank, one in enumerate(["d1", "d2", "d3"], 1)]
@@ -217,7 +220,7 @@ def test_all_formats_of_correct_have_the_numbers_of_the_library(say: Say, judged
     assert rows[2]["effective_labels"] == found.found.effective_labels
 
 
-# --- a judge beside people in other commands ---------------------------------------------------------------------------------
+# --- a judge beside people in other commands ------------------------------------------------------
 
 
 @pytest.fixture

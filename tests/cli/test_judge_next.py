@@ -50,7 +50,9 @@ def test_csv_and_json_name_the_same_documents(say: Say) -> None:
 
 
 def test_labelling_what_is_asked_settles_the_comparison(say: Say, tmp_path: Path) -> None:
-    """The command and a labeller who gives every document grade 0, until the command says that it is settled."""
+    """The command and a labeller who gives every document grade 0, until the command says that it
+    is settled.
+    """
     labels = {("q1", "nothing"): 0}
     qrels, queries = tmp_path / "labels.txt", tmp_path / "queries.txt"
     queries.write_text("q1\nq2\n", encoding="utf-8")
@@ -144,7 +146,8 @@ def test_a_sheet_that_was_filled_in_is_read_as_judgments(shop: Path, say: Say) -
     said = say("evaluate", "sheet.csv", "new.run", "-m", "P@10", "--format", "csv", cwd=shop)
 
     assert said.code == 0, said.err
-    assert said.out.splitlines()[1].startswith("new,P@10,0.05,")  # one of ten documents, of one of two queries
+    # one of ten documents, of one of two queries
+    assert said.out.splitlines()[1].startswith("new,P@10,0.05,")
 
 
 def test_judgments_in_a_table_take_the_sheet_itself_as_labels(shop: Path, say: Say) -> None:

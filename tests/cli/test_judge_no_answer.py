@@ -1,4 +1,6 @@
-"""`idealrank judge no-answer`: what it prints, that its formats agree, and that its errors teach."""
+"""`idealrank judge no-answer`: what it prints, that its formats agree, and that its errors
+teach.
+"""
 
 import csv
 import io

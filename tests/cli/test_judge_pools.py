@@ -1,4 +1,6 @@
-"""`idealrank judge pool`, `estimate`, `reuse` and `queries`: what they print, that their formats agree, and that their errors teach."""
+"""`idealrank judge pool`, `estimate`, `reuse` and `queries`: what they print, that their formats
+agree, and that their errors teach.
+"""
 
 import csv
 import io

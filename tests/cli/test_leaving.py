@@ -1,4 +1,6 @@
-"""The end of the installed command: the interpreter is not taken apart, and nothing that must happen at the end is lost."""
+"""The end of the installed command: the interpreter is not taken apart, and nothing that must
+happen at the end is lost.
+"""
 
 import subprocess
 import sys

@@ -19,7 +19,9 @@ def test_lists_of_parameters_are_read_as_trec_eval_reads_them(text: str, say: Sa
 
 
 def test_coefficients_of_utility_are_read_as_trec_eval_reads_them_of_a_run_that_answers_every_query(say: Say) -> None:
-    """For a query without an answer, trec_eval 10 counts a document that it makes up, and `evaluate` counts 0."""
+    """For a query without an answer, trec_eval 10 counts a document that it makes up, and
+    `evaluate` counts 0.
+    """
     _the_same_lines("utility.1,-1,0,0", "neural.run", say)
 
 

@@ -1,4 +1,6 @@
-"""`idealrank measures`: the list by family with its advice, and one measure explained from its class facts."""
+"""`idealrank measures`: the list by family with its advice, and one measure explained from its
+class facts.
+"""
 
 import json
 import shlex

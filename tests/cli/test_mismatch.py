@@ -1,4 +1,6 @@
-"""Judgments and runs that do not meet: refused in the words of `validate`, or named at the top of every report."""
+"""Judgments and runs that do not meet: refused in the words of `validate`, or named at the top of
+every report.
+"""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,6 @@
-"""`idealrank monitor`: a round, its exit code and its line; a damaged index is found with the promised delay."""
+"""`idealrank monitor`: a round, its exit code and its line; a damaged index is found with the
+promised delay.
+"""
 
 import json
 import re
@@ -66,7 +68,8 @@ def messages(folder: Path) -> list[tuple[str, str, int]]:
     return [(one["rule"], one["event"], one["round"]) for one in map(json.loads, lines)]
 
 
-# Rounds until the alarm: of these drops the sequential test needs at most three, and a CUSUM of an engine without noise one.
+# Rounds until the alarm: of these drops the sequential test needs at most three, and a CUSUM of an
+# engine without noise one.
 SABOTAGE = {"title": 0.35, "documents": 0.06}
 
 

@@ -1,4 +1,6 @@
-"""`idealrank monitor` and a real service that dies: each outage is an alarm within two rounds, with its waits in the line."""
+"""`idealrank monitor` and a real service that dies: each outage is an alarm within two rounds, with
+its waits in the line.
+"""
 
 import json
 import re

@@ -32,7 +32,8 @@ def test_a_book_of_several_raters_asks_for_the_option_that_chooses_one(command: 
     assert "use --qrels-columns grade=mean, or the name of a rater" in text
     assert "columns={" not in text
     assert "read_assessors" not in text
-    assert ("--judgments qrels_jg" in text) == (name == "evaluate")  # the others have no such option
+    # the others have no such option
+    assert ("--judgments qrels_jg" in text) == (name == "evaluate")
 
 
 def test_a_note_is_said_once(say: Callable[..., Said], tmp_path: Path) -> None:
@@ -40,7 +41,8 @@ def test_a_note_is_said_once(say: Callable[..., Said], tmp_path: Path) -> None:
     (tmp_path / "rank.test.query").write_text("2\n", encoding="utf-8")
     (tmp_path / "scores.txt").write_text("0.5\n0.1\n", encoding="utf-8")
 
-    said = say("evaluate", "rank.test", "scores.txt", cwd=tmp_path)  # judgments, and documents of the scores
+    # judgments, and documents of the scores
+    said = say("evaluate", "rank.test", "scores.txt", cwd=tmp_path)
 
     assert (said.code, said.err.count("group sizes read from rank.test.query")) == (0, 1)
 

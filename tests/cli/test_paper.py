@@ -1,4 +1,6 @@
-"""`idealrank compare --table paper`: the means of the runs, the best in bold, and triangles by the verdicts against the baseline."""
+"""`idealrank compare --table paper`: the means of the runs, the best in bold, and triangles by the
+verdicts against the baseline.
+"""
 
 import shlex
 from collections.abc import Callable

@@ -1,4 +1,6 @@
-"""Input that no file should hold ends as an error of the input, with code 2 and one line, never as a fault of idealrank."""
+"""Input that no file should hold ends as an error of the input, with code 2 and one line, never as
+a fault of idealrank.
+"""
 
 import subprocess
 import sys
@@ -141,7 +143,9 @@ def test_a_library_that_does_not_fit_is_not_said_to_be_missing(tmp_path: Path) -
 @pytest.mark.skipif(sys.platform != "linux", reason="a limit on the address space is the system's")
 @pytest.mark.parametrize("option", ["--report", "--figures"])
 def test_a_drawing_library_without_room_is_found_out_before_the_work(tmp_path: Path, option: str) -> None:
-    """Its engine reserves more addresses than the limit allows, and would end the process with a signal."""
+    """Its engine reserves more addresses than the limit allows, and would end the process with a
+    signal.
+    """
     command = (
         f"ulimit -c 0; ulimit -v 4000000; exec {sys.executable} -m idealrank compare {QRELS} {BM25} {NEURAL} {option} {tmp_path}/a.html"
     )
@@ -154,7 +158,9 @@ def test_a_drawing_library_without_room_is_found_out_before_the_work(tmp_path: P
 
 @pytest.mark.slow
 def test_limits_of_a_handful_of_documents(say: Say, tmp_path: Path) -> None:
-    """Where a sample drawn again has all its documents at one place, no line can be laid through it; their share is a level."""
+    """Where a sample drawn again has all its documents at one place, no line can be laid through
+    it; their share is a level.
+    """
     (tmp_path / "run.json").write_text('{"q1": {"d1": 2, "d2": 0}, "q2": {"d1": 1, "d3": 1}}', encoding="utf-8")
     said = say("theory", "limits", QRELS, "run.json", "--n", "1000", cwd=tmp_path)
     assert said.code == 0, said.err

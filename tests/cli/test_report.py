@@ -1,4 +1,6 @@
-"""`--report` of evaluate, compare and gate: a page beside what is printed, which stays as it is; the same input, the same bytes."""
+"""`--report` of evaluate, compare and gate: a page beside what is printed, which stays as it is;
+the same input, the same bytes.
+"""
 
 import hashlib
 import os

@@ -1,4 +1,6 @@
-"""`idealrank robust`: what it prints, that its formats agree with the library, and that its errors teach."""
+"""`idealrank robust`: what it prints, that its formats agree with the library, and that its errors
+teach.
+"""
 
 import csv
 import io

@@ -1,4 +1,6 @@
-"""`idealrank search`: a run, a journal that survives kill -9, and failures that are listed, never an empty list in disguise."""
+"""`idealrank search`: a run, a journal that survives kill -9, and failures that are listed, never
+an empty list in disguise.
+"""
 
 import json
 import os
@@ -82,7 +84,8 @@ def test_failed_queries_end_with_code_1_unless_their_share_is_allowed(say: Say, 
     assert say("search", "search.json", "-o", "out.run", "--allow-failed", "0.2", cwd=folder).code == 0
     assert say("search", "search.json", "-o", "out.run", "--allow-failed", "0.19", cwd=folder).code == 1
     assert say("search", "search.json", "-o", "out.run", "--allow-failed", "2", cwd=folder).code == 2
-    # 0.29 * 100 is less than 29 in floating point; the failures are spread, or the breaker would stop the search.
+    # 0.29 * 100 is less than 29 in floating point; the failures are spread, or the breaker would
+    # stop the search.
     write_queries(folder, ["fails" if (29 * place + 50) % 100 < 29 else "one" for place in range(100)])
     change(folder, concurrency=1)
     assert say("search", "search.json", "-o", "more.json", "--allow-failed", "0.29", cwd=folder).code == 0
@@ -195,7 +198,8 @@ def test_python_returns_the_record_of_the_command(say: Say, folder: Path, monkey
     change(folder, backend=None, backends={"a": CONFIG["backend"], "b": failing}, qrels="qrels.txt", retries=0)
     said = say("search", "search.json", "-o", "runs", "--format", "json", cwd=folder)
     monkeypatch.chdir(folder)
-    results = ir.search("search.json", "runs")  # answers come from the journal, with their latencies
+    # answers come from the journal, with their latencies
+    results = ir.search("search.json", "runs")
     assert (list(results.runs), list(results.failures)) == (["a"], ["b"])
     of_command, of_python = json.loads(said.out), json.loads(json.dumps(results.to_dict()))
     # A journal has whole microseconds, and percentiles are rounded to them again.

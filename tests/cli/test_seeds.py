@@ -1,4 +1,6 @@
-"""`idealrank seeds`: what it prints, that its formats agree with the library, folds, and its errors."""
+"""`idealrank seeds`: what it prints, that its formats agree with the library, folds, and its
+errors.
+"""
 
 import csv
 import io

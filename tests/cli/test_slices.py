@@ -1,4 +1,6 @@
-"""`idealrank compare --slices`: every format has the slices of the library, traffic makes thirds, and errors name file and line."""
+"""`idealrank compare --slices`: every format has the slices of the library, traffic makes thirds,
+and errors name file and line.
+"""
 
 import csv
 import io
@@ -42,7 +44,9 @@ def test_what_compare_says_of_slices(name: str, say: Say) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Judgments of 16 queries (all flips are few), three runs, categories that overlap, and traffic."""
+    """Judgments of 16 queries (all flips are few), three runs, categories that overlap, and
+    traffic.
+    """
     generator = np.random.default_rng(2)
     queries = [f"q{place}" for place in range(16)]
     (tmp_path / "qrels.txt").write_text("".join(f"{query} 0 rel 1\n" for query in queries), encoding="utf-8")

@@ -1,4 +1,6 @@
-"""`idealrank sql` and the Parquet tables: against pandas and DuckDB reading them, and against those who would do more than ask."""
+"""`idealrank sql` and the Parquet tables: against pandas and DuckDB reading them, and against those
+who would do more than ask.
+"""
 
 import csv
 import io
@@ -128,7 +130,7 @@ def test_a_store_without_anything_has_empty_tables(tmp_path: Path) -> None:
         assert [store.sql(f"select count(*) from {name}").rows for name in relations.COLUMNS] == [[(0,)]] * len(relations.COLUMNS)
 
 
-# --- asking, and nothing else ------------------------------------------------------------------------------------------------
+# --- asking, and nothing else ---------------------------------------------------------------------
 
 
 def joined(text: str) -> str:

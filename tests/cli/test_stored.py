@@ -1,4 +1,6 @@
-"""`idealrank show`, `diff`, `tag`, `gc` and `store`: what they print, and that every number is the one that was stored."""
+"""`idealrank show`, `diff`, `tag`, `gc` and `store`: what they print, and that every number is the
+one that was stored.
+"""
 
 import csv
 import io

@@ -1,4 +1,6 @@
-"""Ten verdicts for a reader without statistics: at most four sentences, with the verdict, its size, its basis and the next step."""
+"""Ten verdicts for a reader without statistics: at most four sentences, with the verdict, its size,
+its basis and the next step.
+"""
 
 import json
 import re
@@ -103,7 +105,9 @@ def _ranked(rng: np.random.Generator, grades: Mapping[str, Mapping[str, int]], w
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Files with a better and a like run, and the same runs under gold labels and under clicks on the old run."""
+    """Files with a better and a like run, and the same runs under gold labels and under clicks on
+    the old run.
+    """
     path, rng = tmp_path_factory.mktemp("ten"), np.random.default_rng(7)
     documents = [f"d{number:02}" for number in range(25)]
     full = {query: {name: int(rng.random() < 0.2) for name in documents} for query in QUERIES}

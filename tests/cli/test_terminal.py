@@ -1,4 +1,6 @@
-"""Terminals, pipes and signals: the bar, Ctrl-C, a reader that leaves, and what a cold start loads and costs."""
+"""Terminals, pipes and signals: the bar, Ctrl-C, a reader that leaves, and what a cold start loads
+and costs.
+"""
 
 import io
 import os
@@ -94,7 +96,7 @@ def on_a_terminal(command: list[str], **changes: str) -> Iterator[tuple[subproce
         os.close(master)
 
 
-# --- the bar ---------------------------------------------------------------------------------------------------------------------
+# --- the bar --------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -161,7 +163,7 @@ def test_work_gives_its_result_or_its_error() -> None:
         Watch().run("failing", refuse)
 
 
-# --- Ctrl-C ----------------------------------------------------------------------------------------------------------------------
+# --- Ctrl-C ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.spread(1)
@@ -271,7 +273,7 @@ def test_an_interrupt_leaves_with_130_and_a_word(say: Say, monkeypatch: pytest.M
     assert say("evaluate", "qrels.txt", "bm25.run") == Said(130, "", "interrupted\n")
 
 
-# --- pipes -----------------------------------------------------------------------------------------------------------------------
+# --- pipes ----------------------------------------------------------------------------------------
 
 
 @posix
@@ -299,7 +301,7 @@ def test_a_full_disk_is_said_in_one_line() -> None:
     assert (done.returncode, done.stderr) == (70, b"error: output: No space left on device\n")
 
 
-# --- talk ------------------------------------------------------------------------------------------------------------------------
+# --- talk -----------------------------------------------------------------------------------------
 
 
 @posix
@@ -323,7 +325,7 @@ def test_the_same_warning_is_said_once(capfd: pytest.CaptureFixture[str]) -> Non
     assert capfd.readouterr().err == "warning: one\nwarning: two\n"
 
 
-# --- cold start ------------------------------------------------------------------------------------------------------------------
+# --- cold start -----------------------------------------------------------------------------------
 
 
 def test_evaluate_loads_nothing_that_it_does_not_use() -> None:
@@ -339,7 +341,8 @@ def test_evaluate_loads_nothing_that_it_does_not_use() -> None:
 
 @posix
 def test_a_small_evaluation_costs_little_more_than_python_numpy_and_click() -> None:
-    # 165,000 on Python 3.11, most of them for loading modules: 1.4 times the processor time of starting with NumPy and Click alone.
+    # 165,000 on Python 3.11, most of them for loading modules: 1.4 times the processor time of
+    # starting with NumPy and Click alone.
     command = "from idealrank.cli.main import run; run(['evaluate', 'qrels.txt', 'bm25.run'])"
 
     assert calls_of(command, after="import numpy, click", cwd=DATA) < 300_000
@@ -350,4 +353,5 @@ def test_a_message_gives_the_log_of_github_no_command(monkeypatch: pytest.Monkey
 
     console.say("warning", "query ##[add-mask]x\n::error::y")
 
-    assert capfd.readouterr().err == "warning: query ## [add-mask]x\\n::error::y\n"  # one line, and GitHub obeys its beginning alone
+    # one line, and GitHub obeys its beginning alone
+    assert capfd.readouterr().err == "warning: query ## [add-mask]x\\n::error::y\n"

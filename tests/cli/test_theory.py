@@ -90,12 +90,13 @@ def test_a_command_of_theory_says_the_same_in_the_list_and_in_its_own_help(name:
     assert command.short_help == SUBCOMMANDS[name]
 
 
-# --- runs as rankers ---------------------------------------------------------------------------------------------------------
+# --- runs as rankers ------------------------------------------------------------------------------
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=12))
 def test_a_run_and_its_judgments_are_the_labels_and_ranks_of_its_lists(rows: list[tuple[int, int]]) -> None:
-    # Two queries, the second the reverse of the first; grade 3 stands for a document that nobody judged.
+    # Two queries, the second the reverse of the first; grade 3 stands for a document that nobody
+    # judged.
     lists = {"q1": rows, "q2": rows[::-1]}
     qrels = ir.Qrels({query: {f"d{i}": g for i, (g, _) in enumerate(each) if g != 3} | {"absent": 1} for query, each in lists.items()})
     run = ir.Run({query: {f"d{i}": float(s) for i, (_, s) in enumerate(each)} for query, each in lists.items()})
@@ -114,7 +115,7 @@ def test_a_run_and_its_judgments_are_the_labels_and_ranks_of_its_lists(rows: lis
         assert (np.diff(place) <= 0).all()
 
 
-# --- figures -----------------------------------------------------------------------------------------------------------------
+# --- figures --------------------------------------------------------------------------------------
 
 
 def small(folder: Path) -> Path:
@@ -172,7 +173,8 @@ def lines_of(path: Path) -> list[np.ndarray]:
 
 
 def test_the_committed_figures_are_what_the_command_draws(say: Say, tmp_path: Path) -> None:
-    # At few list lengths the values of every line are computed anew; the whole drawing takes seconds (the test below).
+    # At few list lengths the values of every line are computed anew; the whole drawing takes
+    # seconds (the test below).
     collection = paper_rankers()
     some = np.array([420, 480, 522])
     for number, measure in ((1, "nDCG"), (2, "nDCG(discount=zipf(0.5))"), (3, "nDCG(discount=geometric(2))"), (4, "nDCG@0.2n")):

@@ -1,4 +1,6 @@
-"""`idealrank train`: the number that training watches is the number that `evaluate` reports, and mistakes name the key to change."""
+"""`idealrank train`: the number that training watches is the number that `evaluate` reports, and
+mistakes name the key to change.
+"""
 
 import functools
 import json

@@ -1,4 +1,6 @@
-"""`idealrank train` on clicks: propensities and positions of rows, as columns of Parquet or as files of their own."""
+"""`idealrank train` on clicks: propensities and positions of rows, as columns of Parquet or as
+files of their own.
+"""
 
 import json
 from collections.abc import Callable
@@ -172,7 +174,9 @@ def test_columns_of_clicks_are_no_features(folder: Path) -> None:
 
 
 def test_features_of_all_files_are_matched_by_name(folder: Path, say: Say) -> None:
-    """Columns in another order once had the places of others, and a missing one was a column of zeros."""
+    """Columns in another order once had the places of others, and a missing one was a column of
+    zeros.
+    """
     judged = parquet.read_table(folder / "judged.parquet")
     parquet.write_table(judged.select(["third", "label", "rank", "second", "first", "qid"]), folder / "judged.parquet")
     assert say("train", configured(folder, {"propensity": "p", "features": []}, objective=PAIRS), cwd=folder).code == 0

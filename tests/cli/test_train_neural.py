@@ -1,4 +1,6 @@
-"""Configuration of a neural ranker, without PyTorch: keys and ranges, what is refused, and what is checked before training."""
+"""Configuration of a neural ranker, without PyTorch: keys and ranges, what is refused, and what is
+checked before training.
+"""
 
 import json
 import sys

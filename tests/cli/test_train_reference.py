@@ -1,4 +1,6 @@
-"""LightGBM's ranking example: reference values that LightGBM logged are reported in training, by `evaluate` and by `idealrank train`."""
+"""LightGBM's ranking example: reference values that LightGBM logged are reported in training, by
+`evaluate` and by `idealrank train`.
+"""
 
 import gzip
 import json
@@ -62,7 +64,8 @@ def test_the_callback_reports_the_fourteen_reference_values() -> None:
     assert len(reference()["metrics"]) == len(TEXTS) == 14
     for own, value in reference()["metrics"].items():
         assert record[TEXTS[own]][-1] == pytest.approx(value, abs=1e-12), own
-        np.testing.assert_allclose(record[TEXTS[own]], record[own], rtol=0, atol=1e-12, err_msg=own)  # of all rounds
+        # of all rounds
+        np.testing.assert_allclose(record[TEXTS[own]], record[own], rtol=0, atol=1e-12, err_msg=own)
 
 
 def test_every_round_has_the_bits_of_evaluate_on_real_data() -> None:
@@ -109,5 +112,6 @@ def test_the_quality_is_that_of_lambdarank_and_not_that_of_a_hessian_of_one() ->
     difference = ir.stats.difference_interval(own, ours)
     assert difference.low <= 0 <= difference.high
     assert abs(own.mean() - ours.mean()) < 0.005
-    assert own.mean() - flat.mean() > 0.01  # what the 50 queries can show; `experiments/trained_models.py` has all 251
+    # what the 50 queries can show; `experiments/trained_models.py` has all 251
+    assert own.mean() - flat.mean() > 0.01
     assert ours.mean() - flat.mean() > 0.01

@@ -1,4 +1,6 @@
-"""`idealrank train` refuses early what a library would refuse, and folders that cannot be made; no library talks into a report."""
+"""`idealrank train` refuses early what a library would refuse, and folders that cannot be made; no
+library talks into a report.
+"""
 
 import json
 from collections.abc import Callable
@@ -62,7 +64,8 @@ def test_a_mistake_is_named_without_a_path_of_the_librarys_source(folder: Path, 
     said = say("train", configured(folder, **changes), cwd=folder)
     assert said.code == 2, said.err
     assert message in said.err
-    assert not any(ending in said.err for ending in (".cpp", ".cc:", ".hpp", ".h:"))  # of the library's source
+    # of the library's source
+    assert not any(ending in said.err for ending in (".cpp", ".cc:", ".hpp", ".h:"))
     assert not (folder / "out").exists()
 
 

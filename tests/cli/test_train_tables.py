@@ -1,4 +1,6 @@
-"""The table of `idealrank train`: one convention for every library, and the numbers to read a mean beside."""
+"""The table of `idealrank train`: one convention for every library, and the numbers to read a mean
+beside.
+"""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,6 @@
-"""`idealrank train`: scores that are tied within queries have a caution, and messages name the row of the file."""
+"""`idealrank train`: scores that are tied within queries have a caution, and messages name the row
+of the file.
+"""
 
 import json
 from collections.abc import Callable
@@ -21,7 +23,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_row_of_a_label_is_that_of_the_file(folder: Path, say: Say) -> None:
-    """Rows of a query are brought together, and a split takes some of them: the message has neither order."""
+    """Rows of a query are brought together, and a split takes some of them: the message has neither
+    order.
+    """
     lines = (folder / "train.svm").read_text().splitlines()
     first, second = lines[0].split()[1], lines[-1].split()[1]
     mixed = [line for pair in zip(lines[:4], lines[-4:], strict=True) for line in pair]

@@ -1,4 +1,6 @@
-"""`idealrank trec-eval`: its options in every form getopt allows, its output, and what it refuses."""
+"""`idealrank trec-eval`: its options in every form getopt allows, its output, and what it
+refuses.
+"""
 
 import math
 import os
@@ -60,7 +62,7 @@ def test_the_version(say: Say) -> None:
     assert say("trec-eval", "-v").out == f"idealrank {__version__} in the place of trec_eval 10.0\n"
 
 
-# --- options ---------------------------------------------------------------------------------------------------------------------
+# --- options --------------------------------------------------------------------------------------
 
 FORMS = [
     "-q -c -l 2 -M 100 -m map -m P.5 a b",
@@ -125,7 +127,7 @@ def test_an_abbreviation_that_fits_two_options_is_refused() -> None:
         parse_request(["--Re", "x"])
 
 
-# --- names -----------------------------------------------------------------------------------------------------------------------
+# --- names ----------------------------------------------------------------------------------------
 
 
 def test_measures_come_in_the_order_of_trec_eval_whatever_the_order_asked() -> None:
@@ -160,7 +162,7 @@ def test_help_describes_every_measure(say: Say) -> None:
     assert all(found.values())
 
 
-# --- the run's tag ---------------------------------------------------------------------------------------------------------------
+# --- the run's tag --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -183,7 +185,9 @@ def test_the_tag_is_that_of_the_last_line(tmp_path: Path, say: Say) -> None:
 
 
 def test_bpref_is_added_up_as_the_binary_does(tmp_path: Path, say: Say) -> None:
-    """16 relevant documents and 6 others; 4 relevant ones have 0, 2, 3 and 4 others above: 0.15625, which a running sum exceeds."""
+    """16 relevant documents and 6 others; 4 relevant ones have 0, 2, 3 and 4 others above: 0.15625,
+    which a running sum exceeds.
+    """
     judged = [f"q 0 r{number} 1" for number in range(16)] + [f"q 0 n{number} 0" for number in range(6)]
     ranking = ["r0", "n0", "n1", "r1", "n2", "r2", "n3", "r3"]
     (tmp_path / "a.qrels").write_text("\n".join(judged))
@@ -218,8 +222,10 @@ def test_a_missing_query_is_printed_as_zeros_by_10_and_not_at_all_by_9(say: Say)
 
 
 def test_an_unanswered_query_is_one_unknown_document_to_measures_with_parameters_in_version_10(tmp_path: Path, say: Say) -> None:
-    """As trec_eval.c of 10.0 has it: a list of one made-up document, of which `relstring`, `utility` and others by these very names are
-    emptied afterwards, and `relstring_3` and `utility_2,-1,-1,3` are not."""
+    """As trec_eval.c of 10.0 has it: a list of one made-up document, of which `relstring`,
+    `utility` and others by these very names are emptied afterwards, and `relstring_3` and
+    `utility_2,-1,-1,3` are not.
+    """
     (tmp_path / "a.qrels").write_text("q1 0 d1 1\nq2 0 d1 1\nq2 0 d2 2\n")
     (tmp_path / "a.run").write_text("q1 Q0 d1 1 2 t\n")
     plain, named = ["-mrelstring", "-mutility"], ["-mrelstring.3", "-mutility.2,-1,-1,3"]
@@ -247,7 +253,9 @@ def test_a_run_that_holds_nothing_is_refused_also_with_all_queries_wanted(tmp_pa
 
 
 def test_a_script_that_calls_the_binary_needs_another_name_and_nothing_else(tmp_path: Path) -> None:
-    """As a process of its own, with a file that stands in for the binary, and standard input for the run."""
+    """As a process of its own, with a file that stands in for the binary, and standard input for
+    the run.
+    """
     stand_in = tmp_path / "trec_eval"
     stand_in.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m idealrank trec-eval "$@"\n')
     stand_in.chmod(0o755)
@@ -260,7 +268,7 @@ def test_a_script_that_calls_the_binary_needs_another_name_and_nothing_else(tmp_
     assert "nothing.run: found no such file" in done.stderr
 
 
-# --- z-scores --------------------------------------------------------------------------------------------------------------------
+# --- z-scores -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

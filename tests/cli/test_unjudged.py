@@ -1,4 +1,6 @@
-"""The share of unjudged documents is one number in every command: of the documents returned down to the cutoff, all queries together."""
+"""The share of unjudged documents is one number in every command: of the documents returned down to
+the cutoff, all queries together.
+"""
 
 import json
 import re
@@ -13,8 +15,9 @@ from tests.cli.terminal import Said
 
 Say = Callable[..., Said]
 
-# Lists shorter than the cutoff of 10: 4 documents returned, 2 of them unjudged, over three queries, one of which the run misses. Shares of
-# ranks would give (1/10 + 1/10 + 0) / 3, and the mean over queries (1/3 + 1 + 0) / 3. Grade -1 is a judgment like any other.
+# Lists shorter than the cutoff of 10: 4 documents returned, 2 of them unjudged, over three queries,
+# one of which the run misses. Shares of ranks would give (1/10 + 1/10 + 0) / 3, and the mean over
+# queries (1/3 + 1 + 0) / 3. Grade -1 is a judgment like any other.
 SHORT = {"q1": ["a", "b", "x"], "q2": ["y"]}
 # 16 documents within the first ten ranks, 4 of them unjudged; those below do not count.
 LONG = {"q1": ["a", "b", "c", "v", "w"], "q2": [*"ab", *(f"j{i}" for i in range(6)), "v", "w", "t", "u"], "q3": ["a"]}
@@ -69,7 +72,8 @@ def test_a_choice_of_settings_looks_at_the_same_documents() -> None:
 
     choice = ir.choose(qrels, [short, long], discounts=["log2"], cutoffs=[2, 10], size=2)
 
-    assert [setting.unjudged for setting in choice.settings] == [1 / 3, SHARES["short"]]  # of the run with the larger one
+    # of the run with the larger one
+    assert [setting.unjudged for setting in choice.settings] == [1 / 3, SHARES["short"]]
 
 
 def test_the_shares_of_queries_that_are_not_compared_do_not_count() -> None:
@@ -79,7 +83,8 @@ def test_the_shares_of_queries_that_are_not_compared_do_not_count() -> None:
     row = ir.compare(*evaluations, measures="nDCG@10").pairs[0].measures["nDCG@10"]
 
     assert row.n == 2
-    assert (row.unjudged_a, row.unjudged_b) == (2 / 4, 4 / 15)  # without q3, which the first run misses
+    # without q3, which the first run misses
+    assert (row.unjudged_a, row.unjudged_b) == (2 / 4, 4 / 15)
 
 
 @pytest.mark.filterwarnings("ignore::idealrank.errors.IdealrankWarning")

@@ -10,7 +10,8 @@ from idealrank.cli.main import run
 from tests.conftest import shared_file
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "validate"
-# Arguments, exit code, and the file with what is printed. Each output was read line by line against the files named.
+# Arguments, exit code, and the file with what is printed. Each output was read line by line against
+# the files named.
 CASES = {
     "bad": (["bad.qrels", "bad.run", "bad.csv"], 2),
     "odd": (["good.qrels", "odd.run", "ties.json"], 0),

@@ -1,4 +1,6 @@
-"""Very unequal weights of queries: every report and record says so, once, and not on stderr alone."""
+"""Very unequal weights of queries: every report and record says so, once, and not on stderr
+alone.
+"""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,6 @@
-"""`idealrank why`: what it prints, that its formats agree with the library and their parts with the values, and its errors."""
+"""`idealrank why`: what it prints, that its formats agree with the library and their parts with the
+values, and its errors.
+"""
 
 import csv
 import io
@@ -72,7 +74,9 @@ def test_a_run_of_other_queries_is_doubted(say: Say, tmp_path: Path) -> None:
 
 
 def test_shares_that_cancel_beyond_100_percent_give_way_to_counts(say: Say, tmp_path: Path) -> None:
-    """Reciprocal ranks, by hand: -1/2 on one query and +1/4 on another, over two queries -0.125; the part is twice the whole."""
+    """Reciprocal ranks, by hand: -1/2 on one query and +1/4 on another, over two queries -0.125;
+    the part is twice the whole.
+    """
     (tmp_path / "qrels.txt").write_text("q1 0 a 1\nq2 0 b 1\n", encoding="utf-8")
     rankings = {"old": {"q1": "ax", "q2": "xyzb"}, "new": {"q1": "xa", "q2": "xb"}, "worse": {"q1": "xa", "q2": "xyzb"}}
     for name, run in rankings.items():

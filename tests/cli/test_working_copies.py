@@ -1,4 +1,6 @@
-"""Working copies of other people: looking which commit is checked out runs nothing that their configuration names."""
+"""Working copies of other people: looking which commit is checked out runs nothing that their
+configuration names.
+"""
 
 import csv
 import os
@@ -17,7 +19,9 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the traps are s
 
 @pytest.fixture
 def trapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    """A repository with files, whose configuration names a script for every occasion that `git status` and `git log` have."""
+    """A repository with files, whose configuration names a script for every occasion that `git
+    status` and `git log` have.
+    """
     for name, value in {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}.items():
         monkeypatch.setenv(name, value)
     folder = tmp_path / "work"
@@ -69,7 +73,8 @@ def touch(repository: Repository) -> None:
         os.utime(repository.folder / name, (1, 1))
 
 
-# Each has an attribute for every file, and bytes for the configuration; RUN is the command that leaves a mark.
+# Each has an attribute for every file, and bytes for the configuration; RUN is the command that
+# leaves a mark.
 VECTORS = {
     "a plain name": (b"* filter=mark", b'[filter "mark"]\n clean = RUN'),
     "a long-running process": (b"* filter=mark", b'[filter "mark"]\n process = RUN'),
@@ -139,7 +144,8 @@ def test_history_walks_commits_without_running_anything(trapped: Repository, say
     elsewhere.mkdir()
     Repository(elsewhere).commit("another", **{"a.txt": "a"})
     files = [str(DATA / name) for name in ("qrels.txt", "bm25.run")]
-    assert say("evaluate", *files, "--store=../store", cwd=elsewhere).code == 0  # a commit that this repository lacks
+    # a commit that this repository lacks
+    assert say("evaluate", *files, "--store=../store", cwd=elsewhere).code == 0
     trap(trapped)
 
     said = say("history", "--store=../store", "--drop", "0.1", cwd=trapped.folder)

@@ -1,4 +1,6 @@
-"""A standalone cluster of Spark on loopback: a master and two workers, each a process of its own."""
+"""A standalone cluster of Spark on loopback: a master and two workers, each a process of its
+own.
+"""
 
 import os
 import signal
@@ -50,7 +52,9 @@ class Cluster:
         worker.wait()
 
     def processor_seconds(self) -> float:
-        """Processor time that the workers have used so far, with their executors and the Python processes of these."""
+        """Processor time that the workers have used so far, with their executors and the Python
+        processes of these.
+        """
         sessions = {str(worker.pid) for worker in self.workers}
         ticks = 0
         for path in Path("/proc").glob("[0-9]*/stat"):
@@ -81,4 +85,5 @@ def wait_for(ready, what: str, seconds: float = 600) -> None:
 
 
 def executors(session) -> int:
-    return session.sparkContext._jsc.sc().getExecutorMemoryStatus().size() - 1  # the driver is one of them
+    # the driver is one of them
+    return session.sparkContext._jsc.sc().getExecutorMemoryStatus().size() - 1

@@ -72,7 +72,9 @@ def test_input_that_cannot_be_used_is_told(client) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 def test_hostile_tables_are_refused_or_measured_as_by_evaluate(client) -> None:
-    """Queries over many partitions, null ids and positions, scores without an order, odd names, no rows."""
+    """Queries over many partitions, null ids and positions, scores without an order, odd names, no
+    rows.
+    """
     import dask.dataframe as dd
 
     from idealrank.integrations.dask import compare_dask, evaluate_dask

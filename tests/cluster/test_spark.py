@@ -1,4 +1,6 @@
-"""`evaluate_spark` on a cluster of two workers, one of which is killed: the bits of `evaluate`, every time."""
+"""`evaluate_spark` on a cluster of two workers, one of which is killed: the bits of `evaluate`,
+every time.
+"""
 
 import json
 import threading
@@ -16,7 +18,9 @@ MEASURES = ["nDCG@10", "AP", "RR", "num_q"]
 
 
 def workload() -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
-    """200 queries, one of them a third of all rows; some only judged, some only answered; scores with ties."""
+    """200 queries, one of them a third of all rows; some only judged, some only answered; scores
+    with ties.
+    """
     rng = np.random.default_rng(7)
     run = {f"q{n}": {f"d{k}": float(rng.integers(40)) for k in range(3000 if n == 50 else 30)} for n in range(5, 200)}
     qrels = {f"q{n}": {f"d{k}": int(rng.integers(4)) for k in rng.choice(40, 12, replace=False)} for n in range(190)}
@@ -46,7 +50,9 @@ def same(found: ir.Evaluation, whole: ir.Evaluation) -> None:
 
 
 def test_a_worker_is_killed_in_the_middle_and_the_result_is_exact(spark, cluster, tmp_path) -> None:
-    """The first partitions of the run are done when the worker dies, with their output; the others are being made."""
+    """The first partitions of the run are done when the worker dies, with their output; the others
+    are being made.
+    """
     from idealrank.integrations.spark import evaluate_spark
 
     folder, killed = tmp_path / "begun", tmp_path / "killed"
@@ -90,7 +96,8 @@ def test_every_input_has_the_bits_of_evaluate(spark, tmp_path) -> None:
     for convention in ("standard", "trec_eval", "standard,missing=left-out"):
         same(evaluate_spark(qrels, run, MEASURES, convention, partitions=3), ir.evaluate(QRELS, RUN, MEASURES, convention))
     whole = ir.evaluate(QRELS, RUN, MEASURES)
-    same(evaluate_spark(QRELS, run, MEASURES, partitions=40), whole)  # more partitions than some hashes fill
+    # more partitions than some hashes fill
+    same(evaluate_spark(QRELS, run, MEASURES, partitions=40), whole)
     same(evaluate_spark(qrels, RUN, MEASURES), whole)
     run.repartition(1).write.partitionBy("qid").parquet(str(tmp_path / "hive"))
     same(evaluate_spark(qrels, spark.read.parquet(str(tmp_path / "hive")), MEASURES), whole)
@@ -118,14 +125,17 @@ def test_input_that_cannot_be_used_is_told_as_by_evaluate(spark) -> None:
 
 
 def test_hostile_tables_are_refused_or_measured_as_by_evaluate(spark) -> None:
-    """Queries over many partitions, null ids and positions, scores without an order, odd names, no rows, one query of many batches."""
+    """Queries over many partitions, null ids and positions, scores without an order, odd names, no
+    rows, one query of many batches.
+    """
     from idealrank.integrations.spark import compare_spark, evaluate_spark, per_query_spark
 
     qrels, run = frames(spark)
     odd = run.selectExpr("qid as `a.b`", "docno as `d``e f`", "score as `score (ms), π`", "score").repartition(9)
     names = {"query": "a.b", "document": "d`e f", "score": "score (ms), π"}
     same(evaluate_spark(qrels, odd, MEASURES, run_columns=names), ir.evaluate(QRELS, RUN, MEASURES))
-    twice = run.union(run.where("qid = 'q50'").repartition(4))  # a query and its documents again, in other partitions
+    # a query and its documents again, in other partitions
+    twice = run.union(run.where("qid = 'q50'").repartition(4))
     with pytest.raises(ir.InputError, match=r'a document a second time in "q50 d[0-9]+"'):
         evaluate_spark(qrels, twice, MEASURES, "standard,duplicates=error")
     best = evaluate_spark(qrels, twice, MEASURES, "standard,duplicates=best")
@@ -171,12 +181,15 @@ def test_one_query_of_many_batches_is_measured_as_by_evaluate(spark) -> None:
 
 
 def test_broadcast_judgments_and_text_read_by_workers_give_the_bits_of_evaluate(spark, tmp_path) -> None:
-    """Judgments of queries that the run does not answer are in no partition, and are evaluated on the driver."""
+    """Judgments of queries that the run does not answer are in no partition, and are evaluated on
+    the driver.
+    """
     from idealrank.integrations.spark import evaluate_spark, read_trec_spark
 
     qrels, run = frames(spark)
     for convention in ("standard", "trec_eval", "standard,missing=left-out", "standard,ties=expected", "standard,missing=zero"):
-        # Under expected values, counts of tied documents at the cutoff follow the order of rows, which a cluster does not keep.
+        # Under expected values, counts of tied documents at the cutoff follow the order of rows,
+        # which a cluster does not keep.
         is_expected = "expected" in convention
         whole = evaluate_spark(qrels, run, MEASURES, convention) if is_expected else ir.evaluate(QRELS, RUN, MEASURES, convention)
         for judged in (qrels, QRELS):
@@ -197,7 +210,9 @@ def test_broadcast_judgments_and_text_read_by_workers_give_the_bits_of_evaluate(
 
 
 def test_tables_of_delta_and_iceberg_are_read_by_the_files_of_their_snapshot(spark, tmp_path) -> None:
-    """Both are overwritten, so that a folder holds files of two versions; the libraries know which ones are of the last."""
+    """Both are overwritten, so that a folder holds files of two versions; the libraries know which
+    ones are of the last.
+    """
     import pyarrow as pa
     from deltalake import DeltaTable, write_deltalake
     from pyiceberg.catalog.sql import SqlCatalog
@@ -253,7 +268,9 @@ def test_sums_of_partitions_compare_and_gate_as_the_whole_does(spark) -> None:
 
 @pytest.mark.filterwarnings("ignore:Deprecated in 3.0.0:FutureWarning")
 def test_mllib_agrees_where_it_is_right_and_differs_where_it_is_not(spark) -> None:
-    """`RankingMetrics` takes ranked lists and sets of relevant documents: grades are lost, unless a list of them is given."""
+    """`RankingMetrics` takes ranked lists and sets of relevant documents: grades are lost, unless a
+    list of them is given.
+    """
     from pyspark.mllib.evaluation import RankingMetrics
 
     queries = [query for query in QRELS if query in RUN and any(grade > 0 for grade in QRELS[query].values())]

@@ -1,4 +1,6 @@
-"""The command line as data: commands, options, the keys of their JSON, and the pytest plug-in; see `containment`."""
+"""The command line as data: commands, options, the keys of their JSON, and the pytest plug-in; see
+`containment`.
+"""
 
 import json
 import re
@@ -69,7 +71,9 @@ def options(command: click.Command) -> dict[str, Any]:
 
 
 def keys(value: Any, path: str = "") -> set[str]:
-    """Paths to the keys of a JSON document; names that are data, as those of runs and queries, are `*`."""
+    """Paths to the keys of a JSON document; names that are data, as those of runs and queries, are
+    `*`.
+    """
     if isinstance(value, dict):
         return set().union({path} if path else set(), *(keys(one, f"{path}.{_key(name)}") for name, one in value.items()))
     if isinstance(value, list):
@@ -78,7 +82,9 @@ def keys(value: Any, path: str = "") -> set[str]:
 
 
 def with_all_switches(paths: set[str]) -> set[str]:
-    """The paths, with `.*` for every object that has all switches of a convention: one with a switch less keeps their names."""
+    """The paths, with `.*` for every object that has all switches of a convention: one with a
+    switch less keeps their names.
+    """
     for holder in {path.rpartition(".")[0] for path in paths}:
         switches = {f"{holder}.{switch}" for switch in SWITCHES}
         if switches <= paths:
@@ -87,7 +93,9 @@ def with_all_switches(paths: set[str]) -> set[str]:
 
 
 def _key(name: str) -> str:
-    """A key, or `*` for one that stands for a run, query, measure, document or slice of the example."""
+    """A key, or `*` for one that stands for a run, query, measure, document or slice of the
+    example.
+    """
     fixed = name.isidentifier() and name == name.lower() and not any(mark.isdigit() for mark in name)
     return name if fixed and name not in {"old", "new", "neural", "bm25"} else "*"
 

@@ -1,7 +1,8 @@
 """Promises that are not kept: the present contract must contain the frozen one.
 
-A new name, class, measure, parameter with a default, command, option, choice or JSON key breaks no program, so it needs no new record. A
-removed or changed one does. ``python -m tests.contract`` writes the record, at a release or after an intended change.
+A new name, class, measure, parameter with a default, command, option, choice or JSON key breaks no
+program, so it needs no new record. A removed or changed one does. ``python -m tests.contract``
+writes the record, at a release or after an intended change.
 """
 
 from collections.abc import Iterator
@@ -9,7 +10,8 @@ from typing import Any
 
 COMMAND = "python -m tests.contract"
 
-# Lists of names, which may grow, and lists of parameters; any other list stays as it is. The outermost key of a path decides.
+# Lists of names, which may grow, and lists of parameters; any other list stays as it is. The
+# outermost key of a path decides.
 _NAMES = {"names", "from_convention", "options", "takes", "json"}
 _PARAMETERS = {"functions", "stats", "clicks", "judging", "theory", "training", "classes", "ranking_gate"}
 
@@ -41,7 +43,8 @@ def broken(frozen: Any, now: Any, *path: str) -> Iterator[str]:
 
 
 def takes_the_same_calls(frozen: list[str], now: list[str]) -> bool:
-    """Parameters by place begin as they were, those by keyword are there, and each new one has a default.
+    """Parameters by place begin as they were, those by keyword are there, and each new one has a
+    default.
 
     Examples
     --------

@@ -1,6 +1,7 @@
 """The public Python API as data, kept in a file that `tests.contract` writes; see `containment`.
 
-A difference here is a change that other programs see: a name, a parameter, a default, a key, or a number of a preset.
+A difference here is a change that other programs see: a name, a parameter, a default, a key, or a
+number of a preset.
 """
 
 import inspect
@@ -35,7 +36,9 @@ def snapshot() -> dict[str, Any]:
 
 
 def recorded(found: dict[str, Any]) -> dict[str, Any]:
-    """The part that the file keeps: of a measure, without the members that it has from `Measure` as they are."""
+    """The part that the file keeps: of a measure, without the members that it has from `Measure` as
+    they are.
+    """
     base = found["classes"]["Measure"].items()
     measures = {cls.__name__ for cls in ir.MEASURES.values()}
     own = {
@@ -46,7 +49,9 @@ def recorded(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def parameters(function: Any) -> list[str]:
-    """Names with defaults, ``*`` before those by keyword only; annotations may change without anybody noticing."""
+    """Names with defaults, ``*`` before those by keyword only; annotations may change without
+    anybody noticing.
+    """
     given = list(inspect.signature(function).parameters.values())
     by_keyword = next((place for place, parameter in enumerate(given) if parameter.kind is parameter.KEYWORD_ONLY), None)
     texts = [str(parameter.replace(annotation=parameter.empty)) for parameter in given]

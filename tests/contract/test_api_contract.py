@@ -24,7 +24,9 @@ def test_nothing_is_gone_or_changed_unnoticed(part: str) -> None:
 
 
 def test_what_the_file_leaves_out_is_recorded_with_the_base_class() -> None:
-    """A measure has its members in the file and the members of `Measure`: nothing public is unrecorded."""
+    """A measure has its members in the file and the members of `Measure`: nothing public is
+    unrecorded.
+    """
     kept = recorded(NOW)["classes"]
     assert {
         name: kept["Measure"] | members for name, members in kept.items() if name in {cls.__name__ for cls in ir.MEASURES.values()}
@@ -59,7 +61,9 @@ def test_an_option_set_on_a_measure_wins_over_the_convention() -> None:
 
 
 def test_results_go_into_json_and_frames() -> None:
-    """Standard JSON: None where a query does not count; a column per measure and one for the query."""
+    """Standard JSON: None where a query does not count; a column per measure and one for the
+    query.
+    """
     evaluation = ir.evaluate({**QRELS, "q3": {"d1": 0}}, {**RUN, "q3": ["d1"]}, ["nDCG@10", "P@1"], "standard,no_relevant=left-out")
     record = {"mean": evaluation.mean(), "queries": evaluation.per_query(), "coverage": evaluation.coverage.as_dict()}
     assert json.loads(json.dumps(record, allow_nan=False))["queries"]["q3"] == {"nDCG@10": None, "P@1": 0.0}

@@ -1,4 +1,6 @@
-"""The command line that scripts depend on, frozen: commands, options, keys of JSON, the pytest plug-in."""
+"""The command line that scripts depend on, frozen: commands, options, keys of JSON, the pytest
+plug-in.
+"""
 
 import json
 from typing import Any

@@ -1,15 +1,19 @@
-"""Run the code blocks of Markdown pages: `python tests/docs/blocks.py README.md docs/guides/trec.md`.
+"""Run the code blocks of Markdown pages: `python tests/docs/blocks.py README.md
+docs/guides/trec.md`.
 
-Needs the standard library alone, so that it also runs where nothing but an installed idealrank is at hand (`make wheel`).
-The blocks of a page run in order, in one namespace, in a temporary directory that has a copy of `examples/`
-if any of them names it.
+Needs the standard library alone, so that it also runs where nothing but an installed idealrank is
+at hand (`make wheel`). The blocks of a page run in order, in one namespace, in a temporary
+directory that has a copy of `examples/` if any of them names it.
 
-* ``python`` with ``>>>`` prompts is a doctest; without, a script. A ``text`` block right after a script is what it must print.
-* ``console``: each line after ``$`` runs in bash (``>`` continues it) and must print what follows, if anything follows; a command
-  that is meant to fail is followed by ``$ echo $?``. The tests run plain commands of idealrank in their own process instead.
+* ``python`` with ``>>>`` prompts is a doctest; without, a script. A ``text`` block right after a
+  script is what it must print.
+* ``console``: each line after ``$`` runs in bash (``>`` continues it) and must print what follows,
+  if anything follows; a command that is meant to fail is followed by ``$ echo $?``. The tests run
+  plain commands of idealrank in their own process instead.
 * ``sh``, ``bash``: a script that must succeed.
-* In expected output ``...`` stands for anything. ``<!-- not run: why -->`` before a block excuses it. Commands that set a machine up
-  (``make``, ``pip``, ``git``, ``cd``) are left out: they have tests of their own.
+* In expected output ``...`` stands for anything. ``<!-- not run: why -->`` before a block excuses
+  it. Commands that set a machine up (``make``, ``pip``, ``git``, ``cd``) are left out: they have
+  tests of their own.
 """
 
 import contextlib
@@ -50,7 +54,9 @@ class Block:
 
 
 def blocks_of(page: str) -> list[Block]:
-    """All fenced blocks of a page, in order; a ``text`` block right after a script becomes its output."""
+    """All fenced blocks of a page, in order; a ``text`` block right after a script becomes its
+    output.
+    """
     lines = page.splitlines()
     blocks: list[Block] = []
     number, last_words, last_end = 0, "", -1
@@ -75,7 +81,9 @@ def blocks_of(page: str) -> list[Block]:
 
 
 def same(expected: str, found: str) -> bool:
-    """True if printed text is the expected one; ``...`` stands for anything, blanks at line ends do not count."""
+    """True if printed text is the expected one; ``...`` stands for anything, blanks at line ends do
+    not count.
+    """
     tidy = ["\n".join(line.rstrip() for line in text.strip("\n").splitlines()) for text in (expected, found)]
     return doctest.OutputChecker().check_output(tidy[0] + "\n", tidy[1] + "\n", doctest.ELLIPSIS)
 
@@ -163,7 +171,9 @@ def run_block(block: Block, page: str, names: dict[str, Any], shell: Shell) -> s
 
 
 def complaints_of(path: Path, shell: Shell = shell) -> list[str]:
-    """Run every block of a page, commands of consoles by `shell`, and say what went wrong, with the page and line of each block."""
+    """Run every block of a page, commands of consoles by `shell`, and say what went wrong, with the
+    page and line of each block.
+    """
     names: dict[str, Any] = {"__name__": "__main__"}
     complaints = []
     blocks = blocks_of(path.read_text(encoding="utf-8"))

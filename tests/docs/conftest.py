@@ -1,4 +1,6 @@
-"""Pages and docstrings show `check_measure` as a user calls it; here it tries as many inputs as other tests do."""
+"""Pages and docstrings show `check_measure` as a user calls it; here it tries as many inputs as
+other tests do.
+"""
 
 import pytest
 

@@ -60,7 +60,8 @@ def test_blocks_keep_language_text_and_line() -> None:
 
 
 SCRIPTS = [
-    "idealrank evaluate qrels.txt *.run -m 'nDCG(gain=exp2)@2' \\\n  --format csv",  # a pattern, quotes, two lines, a warning
+    # a pattern, quotes, two lines, a warning
+    "idealrank evaluate qrels.txt *.run -m 'nDCG(gain=exp2)@2' \\\n  --format csv",
     "idealrank conventions lightgbm | head -2",
     "COLUMNS=60 PYTHONUTF8=1 idealrank conventions lightgbm",
     "idealrank evaluate qrels.txt nowhere.run",

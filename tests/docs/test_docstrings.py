@@ -21,7 +21,8 @@ MODULES = [module.name for module in pkgutil.walk_packages(idealrank.__path__, "
 def test_the_examples_of_the_module_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = importlib.import_module(name)
     monkeypatch.chdir(tmp_path)
-    linecache.clearcache()  # each runner asks the disk for all files there, which is a quarter of the time
+    # each runner asks the disk for all files there, which is a quarter of the time
+    linecache.clearcache()
     said = io.StringIO()
     for example in doctest.DocTestFinder(exclude_empty=True).find(module):
         example.globs.setdefault("np", np)  # NumPy's own documentation takes it for granted too

@@ -1,4 +1,6 @@
-"""Words that make a sentence hard to read occur nowhere: in docstrings, messages, help, pages and templates."""
+"""Words that make a sentence hard to read occur nowhere: in docstrings, messages, help, pages and
+templates.
+"""
 
 import ast
 import re

@@ -1,4 +1,6 @@
-"""Pictures of the report: those that pages show are those that are there, and those that the script takes."""
+"""Pictures of the report: those that pages show are those that are there, and those that the script
+takes.
+"""
 
 import re
 import struct

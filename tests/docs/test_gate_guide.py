@@ -1,4 +1,6 @@
-"""What the guide of the gate shows and no code block can run: workflows of build servers, and a session of pytest."""
+"""What the guide of the gate shows and no code block can run: workflows of build servers, and a
+session of pytest.
+"""
 
 import os
 import re
@@ -93,7 +95,9 @@ def test_the_gitlab_job_hands_over_the_junit_file() -> None:
 
 @pytest.mark.slow  # a process of idealrank for each commit
 def test_git_bisect_skips_what_is_neither_open_nor_closed(tmp_path: Path) -> None:
-    """Six commits: good; one with too few judgments; good; one that does not run; the first bad one; bad."""
+    """Six commits: good; one with too few judgments; good; one that does not run; the first bad
+    one; bad.
+    """
     _, pooled, baseline, run = collection()
     worse = {query: [*(f"other-{rank}" for rank in range(9)), listed[0]] for query, listed in baseline.items()}
     judged = pooled | {query: pooled[query] | dict.fromkeys(worse[query][:9], 0) for query in pooled}
@@ -119,7 +123,8 @@ def test_git_bisect_skips_what_is_neither_open_nor_closed(tmp_path: Path) -> Non
     )  # fmt: skip
 
     assert codes == [0, 125, 0, 125, 1, 1]
-    # The commit before the first bad one cannot be tested, so git names both, as it does after a skip.
+    # The commit before the first bad one cannot be tested, so git names both, as it does after a
+    # skip.
     possible = set(re.findall(r"^[0-9a-f]{40}$", said.stdout, re.MULTILINE))
     assert "There are only 'skip'ped commits left to test" in said.stdout + said.stderr
     assert possible == {commits[3], commits[4]}
@@ -132,7 +137,9 @@ def bisected(folder: Path, commit: str, repository: Repository) -> int:
 
 
 def with_idealrank(folder: Path) -> dict[str, str]:
-    """An environment with `idealrank` and `python` on the path, and a git that asks nobody's configuration."""
+    """An environment with `idealrank` and `python` on the path, and a git that asks nobody's
+    configuration.
+    """
     programs = folder / "bin"
     programs.mkdir(exist_ok=True)
     for name, command in (("idealrank", f'"{sys.executable}" -m idealrank'), ("python", f'"{sys.executable}"')):
@@ -158,7 +165,8 @@ def test_the_session_of_pytest_is_as_shown(pytester: pytest.Pytester) -> None:
     fifth = [line for line in lines if not (line.split()[3] == "1" and line.split()[0][-1] in "05")]
     (pytester.path / "fifth.run").write_text("".join(fifth), encoding="utf-8")
     asked = (PYDOCS / "qrels.txt", PYDOCS / "minilm.run", pytester.path / "main.baseline.gz", {"measures": "nDCG@10"})
-    for update in (True, False):  # the second loads what a gate needs before pytest runs inside pytest
+    # the second loads what a gate needs before pytest runs inside pytest
+    for update in (True, False):
         assert not pytest_gate.ask(*asked, root=pytester.path, update=update).failure
     pytester.makepyfile(test_search=block("python", "ranking_gate").text)
 

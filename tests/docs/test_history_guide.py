@@ -1,4 +1,6 @@
-"""The guide about histories: the parts of its page that take a while, and what `git bisect` itself finds."""
+"""The guide about histories: the parts of its page that take a while, and what `git bisect` itself
+finds.
+"""
 
 import re
 import subprocess

@@ -1,4 +1,6 @@
-"""The pages of measures, as the build of the site fills them, have every measure and no empty cell."""
+"""The pages of measures, as the build of the site fills them, have every measure and no empty
+cell.
+"""
 
 import re
 

@@ -38,7 +38,9 @@ def test_every_block_of_the_page_runs(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_page_shows_a_program_that_broke(page: Path) -> None:
-    """Also of pages whose blocks run in other targets: refreshing one where something was missing writes the traceback into it."""
+    """Also of pages whose blocks run in other targets: refreshing one where something was missing
+    writes the traceback into it.
+    """
     broken = re.findall(r"(?m)^ *File \"/.*|^\w*ModuleNotFoundError: .*|^error: this is a fault of .*", page.read_text(encoding="utf-8"))
     assert broken == []
 

@@ -1,4 +1,6 @@
-"""The tables of names in the reference are the ones that their script writes, and have no empty cell."""
+"""The tables of names in the reference are the ones that their script writes, and have no empty
+cell.
+"""
 
 import re
 import runpy
@@ -15,7 +17,8 @@ REFERENCE = ROOT / "docs" / "reference"
 def test_the_tables_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["reference_tables.py", "--check"])
 
-    runpy.run_path(str(ROOT / "docs" / "reference_tables.py"), run_name="__main__")  # ends with a message where a page is out of date
+    # ends with a message where a page is out of date
+    runpy.run_path(str(ROOT / "docs" / "reference_tables.py"), run_name="__main__")
 
 
 def test_only_the_row_of_an_unreleased_measure_may_be_missing() -> None:

@@ -1,4 +1,6 @@
-"""The page that says which test when: its functions and options exist, and the numbers it takes from other pages stand there."""
+"""The page that says which test when: its functions and options exist, and the numbers it takes
+from other pages stand there.
+"""
 
 import re
 

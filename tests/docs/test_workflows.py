@@ -1,4 +1,6 @@
-"""Workflows of ours and of the guides name what they run by its content: a tag can be moved to other code, a commit cannot."""
+"""Workflows of ours and of the guides name what they run by its content: a tag can be moved to
+other code, a commit cannot.
+"""
 
 import re
 from pathlib import Path

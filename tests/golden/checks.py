@@ -26,7 +26,9 @@ def target_of(peer: str, version: str, call: str) -> Target | None:
 
 
 def complaints(golden: Golden, peer: str, version: str, call: str, target: Target) -> list[str]:
-    """Every record of a call that its convention does not reproduce, and known differences that no longer differ, in words."""
+    """Every record of a call that its convention does not reproduce, and known differences that no
+    longer differ, in words.
+    """
     records = [record for record in golden.records if (record.peer, record.version, record.call) == (peer, version, call)]
     lines: list[str] = []
     differing: dict[Known, bool] = {}
@@ -58,7 +60,8 @@ def _ways(golden: Golden, record: Record, target: Target) -> Sequence[tuple[str,
     return [tables, ("arrays", _of_arrays(*given)[asked])] if target.arrays else [tables]
 
 
-# Many calls of many peers stand for one convention: what it gives is computed once, at all cutoffs together.
+# Many calls of many peers stand for one convention: what it gives is computed once, at all cutoffs
+# together.
 @cache
 def _of_tables(fixture: Fixture, measures: Measures, convention: str, only_returned: bool) -> ByMeasure:
     return _or_errors(measures, lambda some: as_tables(fixture, some, Convention.of(convention), only_returned=only_returned))
@@ -70,7 +73,9 @@ def _of_arrays(fixture: Fixture, measures: Measures, convention: str) -> ByMeasu
 
 
 def _or_errors(measures: Measures, compute: Callable[[Measures], Sequence[Values]]) -> ByMeasure:
-    """Values of each measure; where that is an error, of one measure at a time, since not every cutoff need have it."""
+    """Values of each measure; where that is an error, of one measure at a time, since not every
+    cutoff need have it.
+    """
     try:
         values: Sequence[Values] = quietly(compute, measures)
     except IdealrankError as error:

@@ -1,4 +1,6 @@
-"""Evaluate a recorded fixture as a peer's call would see it: judgments and a run, or arrays of the returned documents."""
+"""Evaluate a recorded fixture as a peer's call would see it: judgments and a run, or arrays of the
+returned documents.
+"""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -30,7 +32,9 @@ class Fixture:
         return cls({query: [(row[0], _number(row[1]), _number(row[2])) for row in rows] for query, rows in queries.items()})
 
     def qrels(self, *, only_returned: bool) -> Qrels:
-        """What was judged; for tools that take arrays only what was also returned, with unjudged documents as grade 0."""
+        """What was judged; for tools that take arrays only what was also returned, with unjudged
+        documents as grade 0.
+        """
         grades: dict[str, dict[str, float]] = {}
         for query, rows in self.queries.items():
             for document, score, grade in rows:
@@ -64,7 +68,9 @@ def _number(value: Any) -> float | None:
 
 
 def as_tables(fixture: Fixture, measures: Sequence[str], convention: Convention, *, only_returned: bool) -> list[dict[str, float | None]]:
-    """For each measure, value per query from judgments and a run; None where a query does not count."""
+    """For each measure, value per query from judgments and a run; None where a query does not
+    count.
+    """
     return _values(evaluate(fixture.qrels(only_returned=only_returned), _quiet(fixture.run), measures, convention))
 
 
@@ -85,7 +91,9 @@ def _values(evaluation: Evaluation) -> list[dict[str, float | None]]:
 
 
 def quietly(function: Any, *arguments: Any, **options: Any) -> Any:
-    """Call without the warnings that a convention's truncated grades or values out of range give."""
+    """Call without the warnings that a convention's truncated grades or values out of range
+    give.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdealrankWarning)
         return function(*arguments, **options)

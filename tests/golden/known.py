@@ -1,4 +1,6 @@
-"""Where a recorded value is not reproduced on purpose: each with its reason. Tests check that the difference is still there."""
+"""Where a recorded value is not reproduced on purpose: each with its reason. Tests check that the
+difference is still there.
+"""
 
 from dataclasses import dataclass
 

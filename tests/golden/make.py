@@ -1,7 +1,9 @@
-"""Record what the peers of this environment say about the fixtures: ``python -m tests.golden.make``.
+"""Record what the peers of this environment say about the fixtures: ``python -m
+tests.golden.make``.
 
-Run it once in the default environment and once in that of `make test-peers`; calls of peers that are not installed keep their
-values. ``--recorded FILE`` takes the calls of tools that no registry has (trec_eval 10, search engines) from a file of measurements.
+Run it once in the default environment and once in that of `make test-peers`; calls of peers that
+are not installed keep their values. ``--recorded FILE`` takes the calls of tools that no registry
+has (trec_eval 10, search engines) from a file of measurements.
 """
 
 import argparse

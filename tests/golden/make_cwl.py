@@ -1,4 +1,6 @@
-"""Record what cwl-eval says of some lists: ``python -m tests.golden.make_cwl``, in the environment of `make test-peers`."""
+"""Record what cwl-eval says of some lists: ``python -m tests.golden.make_cwl``, in the environment
+of `make test-peers`.
+"""
 
 import json
 from importlib import metadata

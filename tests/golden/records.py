@@ -10,7 +10,8 @@ from typing import Any
 
 from tests.golden.harness import Fixture
 
-# What a peer does by accident is no target: random or unstable ties, the order of NaN, crashes, and numbers that no rule explains.
+# What a peer does by accident is no target: random or unstable ties, the order of NaN, crashes, and
+# numbers that no rule explains.
 ACCIDENTS = frozenset({"random", "unstable_sort", "cpu_dependent", "undefined_order", "native_crash", "not_explained_by_convention"})
 
 
@@ -57,7 +58,9 @@ class Golden:
 
     @classmethod
     def read_calls(cls, path: Path, fixtures: Path | None = None) -> "Golden":
-        """From our own files: values by call, fixture, cutoff and query; the query ``""`` is the mean."""
+        """From our own files: values by call, fixture, cutoff and query; the query ``""`` is the
+        mean.
+        """
         content = json.loads(path.read_text(encoding="utf-8"))
         held = content if fixtures is None else json.loads(fixtures.read_text(encoding="utf-8"))
         records = [

@@ -1,4 +1,6 @@
-"""Which convention reproduces which call of which peer: presets, and presets with a switch changed for a call's options."""
+"""Which convention reproduces which call of which peer: presets, and presets with a switch changed
+for a call's options.
+"""
 
 from dataclasses import dataclass
 
@@ -45,7 +47,9 @@ class Target:
 
 
 def _trec(version: str, preset: str, missing: str) -> list[Target]:
-    """Calls of trec_eval; what it does with a judged query that the run lacks (without -c) differs between versions."""
+    """Calls of trec_eval; what it does with a judged query that the run lacks (without -c) differs
+    between versions.
+    """
     plain = f"{preset},missing={missing}"
     options = {
         "": plain,

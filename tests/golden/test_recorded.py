@@ -1,4 +1,6 @@
-"""Every preset reproduces its tool on our fixtures: values of live peers (`make`), and measurements of tools that cannot be installed."""
+"""Every preset reproduces its tool on our fixtures: values of live peers (`make`), and measurements
+of tools that cannot be installed.
+"""
 
 from pathlib import Path
 
@@ -29,7 +31,9 @@ def test_recorded_values_are_reproduced(file: str, peer: str, version: str, call
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_preset_says_truthfully_how_it_was_proved(preset: str) -> None:
-    """A live peer in ``peers.json``, a measurement in ``recorded.json``, or a definition; nothing claims more."""
+    """A live peer in ``peers.json``, a measurement in ``recorded.json``, or a definition; nothing
+    claims more.
+    """
     reproducing = {target.peer for target in TARGETS if Convention.of(target.convention).fingerprint == PRESETS[preset].fingerprint}
     files = {file for file, peer, version, call in CALLS for target in [target_of(peer, version, call)] if target and peer in reproducing}
     proof = PRESETS[preset].proof

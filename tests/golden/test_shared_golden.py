@@ -1,4 +1,6 @@
-"""Every preset reproduces the calls it names, on the recorded measurements that lie beside the checkout."""
+"""Every preset reproduces the calls it names, on the recorded measurements that lie beside the
+checkout.
+"""
 
 from functools import cache
 
@@ -20,7 +22,9 @@ def golden() -> Golden:
 
 
 def calls_with_target() -> list[tuple[str, str, str]]:
-    """Recorded calls that a convention claims to reproduce; one empty call where the file is absent, so that the skip shows."""
+    """Recorded calls that a convention claims to reproduce; one empty call where the file is
+    absent, so that the skip shows.
+    """
     if not GOLDEN.exists():
         return [("", "", "")]
     return [call for call in golden().calls() if target_of(*call)]
@@ -28,7 +32,9 @@ def calls_with_target() -> list[tuple[str, str, str]]:
 
 @pytest.mark.parametrize(("peer", "version", "call"), calls_with_target())
 def test_recorded_values_are_reproduced(peer: str, version: str, call: str) -> None:
-    """Equal on every fixture, at every cutoff, per query and in the mean, or a known difference with its reason."""
+    """Equal on every fixture, at every cutoff, per query and in the mean, or a known difference
+    with its reason.
+    """
     shared_file("golden", "conventions.json")
     target = target_of(peer, version, call)
     assert target is not None

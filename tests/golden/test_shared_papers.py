@@ -1,4 +1,6 @@
-"""The NDCG family against numbers recomputed from the papers, recorded beside the checkout; inputs of the fingerprint are made here."""
+"""The NDCG family against numbers recomputed from the papers, recorded beside the checkout; inputs
+of the fingerprint are made here.
+"""
 
 import json
 from functools import cache
@@ -79,7 +81,9 @@ def test_linear_ndcg() -> None:
 
 
 def test_a_thousand_documents_under_every_discount_and_cutoff() -> None:
-    """Section 4.8: a sample of the model ybar = 0.1 + 0.8 s, seed 123; @200 is @0.2n and @31 is @sqrt(n) here."""
+    """Section 4.8: a sample of the model ybar = 0.1 + 0.8 s, seed 123; @200 is @0.2n and @31 is
+    @sqrt(n) here.
+    """
     case = papers()["theory"]["fingerprint"]
     rng = np.random.default_rng(case["seed"])
     steps = rng.standard_exponential(case["n"] + 1)

@@ -1,7 +1,9 @@
-"""Simulated NDCG against the means, signs and single values recorded from another program's simulations, beside the checkout.
+"""Simulated NDCG against the means, signs and single values recorded from another program's
+simulations, beside the checkout.
 
-Stochastic comparisons allow five standard errors of the difference. From 10,000 documents on a mean is compared with the corrected
-pseudo-expectation, which it misses by less than a tenth of what the correction is; before, with the mean recorded.
+Stochastic comparisons allow five standard errors of the difference. From 10,000 documents on a mean
+is compared with the corrected pseudo-expectation, which it misses by less than a tenth of what the
+correction is; before, with the mean recorded.
 """
 
 import json
@@ -26,7 +28,8 @@ MEASURES = {
     "k=.2n|log": ("log2", "0.2n"), "k=.7n|log": ("log2", "0.7n"), "k=sqrt|b0.5": ("zipf(0.5)", "sqrt(n)"),
 }  # fmt: skip
 GRADED = {1.0: lambda s: 0.2 + 0.2 * s, 2.0: lambda s: 0.05 + 0.35 * s**2}
-LIFTED = {1.0: lambda s: 0.75 - 0.2 * s - 0.35 * s**2, 2.0: GRADED[1.0], 3.0: GRADED[2.0]}  # even the lowest grade is worth something
+# even the lowest grade is worth something
+LIFTED = {1.0: lambda s: 0.75 - 0.2 * s - 0.35 * s**2, 2.0: GRADED[1.0], 3.0: GRADED[2.0]}
 GRADED_GAINS: dict[str, Any] = {"y": (GRADED, "linear"), "2^y-1": (GRADED, "exp2"), "y+1 (lowest>0)": (LIFTED, "linear")}
 GRADED_DISCOUNTS = {"log": "log2", "0.25": "zipf(0.25)", "0.5": "zipf(0.5)", "0.8": "zipf(0.8)", "1": "reciprocal"}
 SIGNS = {
@@ -98,7 +101,9 @@ def test_means_of_graded_relevance(n: int, samples: int) -> None:
 
 
 def test_theorem_10_the_deviation_does_not_shrink() -> None:
-    """Wang et al., Theorem 10: 2^-r and a constant cutoff; with ybar(1) = 1, where its assumption fails, NDCG converges."""
+    """Wang et al., Theorem 10: 2^-r and a constant cutoff; with ybar(1) = 1, where its assumption
+    fails, NDCG converges.
+    """
     for name in ("LIN", "RAND", "POW"):
         for key, measure in (("sim", {"discount": "geometric(2)"}), ("k10", {"cutoff": 10})):
             mean, error, deviation = theory()["theorem10"][name][key]["1000"]
@@ -115,7 +120,8 @@ def check_signs(pair: str, sizes: list[int], runs: int) -> None:
     for table, key in zip(tables, SIGNS, strict=True):
         expected = dict(recorded[key]["p_f0_better"])
         for size, hits in zip(sizes, table.counts["a_better"].tolist(), strict=True):
-            # Both are estimates: the pooled share has a half added to each side, so that 0 and 1 have an error too.
+            # Both are estimates: the pooled share has a half added to each side, so that 0 and 1
+            # have an error too.
             others = recorded["runs"]
             pooled = (hits + expected[size] * others + 0.5) / (runs + others + 1)
             error = np.sqrt(pooled * (1 - pooled) * (1 / runs + 1 / others))

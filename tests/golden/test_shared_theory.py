@@ -1,4 +1,6 @@
-"""Limits, pseudo-expectations and expansions against numbers recomputed from the paper, recorded beside the checkout."""
+"""Limits, pseudo-expectations and expansions against numbers recomputed from the paper, recorded
+beside the checkout.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -111,7 +113,9 @@ def test_lemma_22() -> None:
 
 
 def test_lemma_21() -> None:
-    """N* - N against the exact means, whose simulation error is stated: most of the distance is what N* adds."""
+    """N* - N against the exact means, whose simulation error is stated: most of the distance is
+    what N* adds.
+    """
     for row in theory()["lemma21"]:
         found = definition_gap(MODELS[row["model"]], row["n"])
         assert abs(row["diff"] - found.difference) < 0.2 * abs(row["diff"]) + 5 * row["se"], row

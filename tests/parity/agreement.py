@@ -1,4 +1,6 @@
-"""The check of a live call against the convention that reproduces it, and random input with ties for it."""
+"""The check of a live call against the convention that reproduces it, and random input with ties
+for it.
+"""
 
 import random
 from collections.abc import Sequence
@@ -14,7 +16,9 @@ CUTOFFS = (None, 1, 3, 10)
 
 
 def disagreements(call: Call, fixture: Fixture, cutoffs: Sequence[int | None] = CUTOFFS) -> list[str]:
-    """Queries whose value the convention does not reproduce, as tables and, for peers that take them, as arrays."""
+    """Queries whose value the convention does not reproduce, as tables and, for peers that take
+    them, as arrays.
+    """
     target = target_of(call.peer, metadata.version(call.package), call.call)
     if target is None:
         raise LookupError(f"{call.peer} {call.call}: no convention claims to reproduce it")
@@ -41,7 +45,9 @@ def none_taken(call: Call, fixtures: Sequence[Fixture], cutoffs: Sequence[int | 
 
 
 def random_fixture(seed: int, *, n_queries: int = 6, longest: int = 12, top_grade: int = 4) -> Fixture:
-    """Lists with ties, unjudged documents, judged ones that were not returned, and queries without a relevant one."""
+    """Lists with ties, unjudged documents, judged ones that were not returned, and queries without
+    a relevant one.
+    """
     rng = random.Random(seed)
     queries: dict[str, list[Row]] = {}
     for number in range(n_queries):

@@ -1,6 +1,8 @@
-"""Calls of the peers that the default installation has: each takes a fixture and a cutoff and gives a value per query.
+"""Calls of the peers that the default installation has: each takes a fixture and a cutoff and gives
+a value per query.
 
-A call is named as in the recorded values, so that the same table says which convention reproduces it. Peers are imported when called.
+A call is named as in the recorded values, so that the same table says which convention reproduces
+it. Peers are imported when called.
 """
 
 import math
@@ -72,7 +74,9 @@ def all_grades(fixture: Fixture) -> list[float]:
 
 
 def is_safe_for_trec_eval(fixture: Fixture, cutoff: int | None) -> bool:
-    """A query whose grades are all negative hangs or kills pytrec_eval; it takes no fractions and no document twice."""
+    """A query whose grades are all negative hangs or kills pytrec_eval; it takes no fractions and
+    no document twice.
+    """
     documents = [[d for d, score, _ in rows if score is not None] for rows in fixture.queries.values()]
     return (
         all(max(grades.values()) >= 0 for grades in judged(fixture).values())
@@ -134,7 +138,9 @@ def is_fit_for_sklearn(fixture: Fixture, cutoff: int | None) -> bool:
 
 
 def lightgbm_ndcg(**options: Any) -> Function:
-    """Metric ``ndcg`` of a booster without trees whose scores come as ``init_score``; one data set a query."""
+    """Metric ``ndcg`` of a booster without trees whose scores come as ``init_score``; one data set
+    a query.
+    """
 
     def call(fixture: Fixture, cutoff: int | None) -> Values:
         import lightgbm
@@ -166,7 +172,9 @@ def is_fit_for_lightgbm(fixture: Fixture, cutoff: int | None) -> bool:
 
 
 def xgboost_ndcg(suffix: str = "", *, exponential: bool = True) -> Function:
-    """Evaluation metric ``ndcg@k`` of a booster without trees whose scores come as ``base_margin``; one matrix a query."""
+    """Evaluation metric ``ndcg@k`` of a booster without trees whose scores come as ``base_margin``;
+    one matrix a query.
+    """
 
     def call(fixture: Fixture, cutoff: int | None) -> Values:
         import xgboost

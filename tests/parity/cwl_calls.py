@@ -1,4 +1,6 @@
-"""cwl-eval called as a library: its numbers of lists of gains, for each measure of ours that it has too."""
+"""cwl-eval called as a library: its numbers of lists of gains, for each measure of ours that it has
+too.
+"""
 
 import math
 import random
@@ -9,7 +11,8 @@ Gains = Sequence[float | None]
 """Gains by rank, None for a document that nobody judged."""
 
 NUMBERS = ("EU", "ETU", "EC", "ETC", "ED")
-# Our text, and how cwl-eval's class of the measure is made. TBG's second entry has documents that cost 8 seconds, or 20 where relevant.
+# Our text, and how cwl-eval's class of the measure is made. TBG's second entry has documents that
+# cost 8 seconds, or 20 where relevant.
 MEASURES_OF_BOTH: dict[str, Callable[[Any], Any]] = {
     "RBP(p=0.8,max_rel=3)": lambda cwl: cwl.RBPCWLMetric(0.8),
     "RBP(p=0.95,max_rel=3)": lambda cwl: cwl.RBPCWLMetric(0.95),
@@ -45,7 +48,8 @@ def numbers(text: str, grades: Gains) -> dict[str, float]:
     cheap, dear = (8.0, 20.0) if unequal else (1.0, 1.0)
     gains = [math.nan if grade is None else grade / 3 for grade in grades]
     costs = [math.nan if math.isnan(gain) else cheap + (dear - cheap) * gain for gain in gains]
-    # An unjudged document costs what an irrelevant one does, and in the best case what a relevant one does.
+    # An unjudged document costs what an irrelevant one does, and in the best case what a relevant
+    # one does.
     ranking = Ranking("q", gains, costs, max_gain=1.0, min_gain=0.0, max_cost=cheap, min_cost=dear)
     metric = MEASURES_OF_BOTH[text](cwl_ruler)
     metric.residuals = True
@@ -61,7 +65,9 @@ def numbers(text: str, grades: Gains) -> dict[str, float]:
 
 
 def lists(seed: int, count: int) -> dict[str, Gains]:
-    """Lists of all lengths, some deeper than cwl-eval looks; with many, some and no relevant or judged documents."""
+    """Lists of all lengths, some deeper than cwl-eval looks; with many, some and no relevant or
+    judged documents.
+    """
     draw = random.Random(seed)
     found: dict[str, Gains] = {"none": [], "unjudged": [None], "one": [3.0], "satisfied": [1.0, 2.0, 3.0, 3.0, None, 3.0]}
     for number in range(count - len(found)):

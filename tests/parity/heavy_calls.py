@@ -84,7 +84,8 @@ def torchmetrics_ndcg(fixture: Fixture, cutoff: int | None) -> Values:
     import torch
     from torchmetrics.functional.retrieval import retrieval_normalized_dcg
 
-    # The numbers are those of float32; whole labels are passed as such, for the function refuses no other binary case.
+    # The numbers are those of float32; whole labels are passed as such, for the function refuses no
+    # other binary case.
     return {
         query: float(retrieval_normalized_dcg(torch.tensor(scores, dtype=torch.float32), torch.tensor(labels), top_k=cutoff))
         for query, labels, scores in arrays(fixture)
@@ -126,7 +127,9 @@ def keras_rs_ndcg(fixture: Fixture, cutoff: int | None) -> Values:
 
 
 def is_fit_for_keras_rs(fixture: Fixture, cutoff: int | None) -> bool:
-    """On torch it shifts scores by 1e-6 x place to break ties, which moves near-ties; it masks negative labels."""
+    """On torch it shifts scores by 1e-6 x place to break ties, which moves near-ties; it masks
+    negative labels.
+    """
     gaps = [abs(a - b) for _, _, scores in arrays(fixture) for a in scores for b in scores if a != b]
     return (
         is_small(fixture, cutoff)
@@ -139,7 +142,8 @@ def allrank_ndcg(fixture: Fixture, cutoff: int | None) -> Values:
     """``allrank.models.metrics.ndcg(scores, labels, ats=[k])``."""
     import torch
 
-    # What the package loads data sets with wants a torchvision and a cloud client of 2021; the metric wants one constant of it.
+    # What the package loads data sets with wants a torchvision and a cloud client of 2021; the
+    # metric wants one constant of it.
     loading = types.ModuleType("allrank.data.dataset_loading")
     loading.PADDED_Y_VALUE = -1  # type: ignore[attr-defined]
     sys.modules.setdefault("allrank.data.dataset_loading", loading)
@@ -171,7 +175,9 @@ def has_no_all_negative(fixture: Fixture, cutoff: int | None) -> bool:
 
 
 def lenskit_ndcg(fixture: Fixture, cutoff: int | None) -> Values:
-    """``RunAnalysis().measure(lists, ratings)`` with ``NDCG(n=k, gain="rating")``, then ``list_metrics(fill_missing=True)``."""
+    """``RunAnalysis().measure(lists, ratings)`` with ``NDCG(n=k, gain="rating")``, then
+    ``list_metrics(fill_missing=True)``.
+    """
     from lenskit.data import ItemList, ItemListCollection
     from lenskit.metrics import NDCG, RunAnalysis
 
@@ -183,13 +189,16 @@ def lenskit_ndcg(fixture: Fixture, cutoff: int | None) -> Values:
     analysis = RunAnalysis()
     analysis.add_metric(NDCG(n=cutoff, gain="rating"))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # 0 / 0 where no rating is above 0, filled with 0 later
+        # 0 / 0 where no rating is above 0, filled with 0 later
+        warnings.simplefilter("ignore", RuntimeWarning)
         found = analysis.measure(lists, ratings).list_metrics(fill_missing=True)
     return {str(query): float(value) for query, value in found.iloc[:, 0].items() if query in judged(fixture)}
 
 
 def trectools_ndcg(fixture: Fixture, cutoff: int | None) -> Values:
-    """``TrecEval(run, qrels).get_ndcg(depth=k, per_query=True)``; queries whose value is 0 have no row."""
+    """``TrecEval(run, qrels).get_ndcg(depth=k, per_query=True)``; queries whose value is 0 have no
+    row.
+    """
     import pandas as pd
     from trectools import TrecEval, TrecQrel, TrecRun
 
@@ -208,7 +217,9 @@ def trectools_ndcg(fixture: Fixture, cutoff: int | None) -> Values:
 
 
 def rankkit_ndcg(gain: str) -> Function:
-    """``rankkit.ndcg(Run(qid, ranking, relevance), k, gain)``; None where no document is relevant."""
+    """``rankkit.ndcg(Run(qid, ranking, relevance), k, gain)``; None where no document is
+    relevant.
+    """
 
     def call(fixture: Fixture, cutoff: int | None) -> Values:
         import rankkit
@@ -253,7 +264,9 @@ def is_fit_for_rankkit(fixture: Fixture, cutoff: int | None) -> bool:
 
 
 def is_fit_for_lenskit(fixture: Fixture, cutoff: int | None) -> bool:
-    """No document twice, every query answered: a user without recommendations is left out of the analysis."""
+    """No document twice, every query answered: a user without recommendations is left out of the
+    analysis.
+    """
     return has_each_once(fixture, cutoff) and set(judged(fixture)) <= set(returned(fixture))
 
 

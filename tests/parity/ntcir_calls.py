@@ -5,7 +5,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypedDict
 
 Metric = Callable[[list[int], list[float]], Any]
-"""A metric from the number of judged documents of each level and the gains of the levels from 1 on."""
+"""A metric from the number of judged documents of each level and the gains of the levels from 1
+on.
+"""
 
 GAINS = {"linear": [1, 2, 3], "exp2": [1, 3, 7]}
 
@@ -18,7 +20,9 @@ class Topic(TypedDict):
 
 
 def topics(seed: int, count: int) -> list[Topic]:
-    """Random topics with unjudged documents, judged ones that were not returned, and one relevant document at least."""
+    """Random topics with unjudged documents, judged ones that were not returned, and one relevant
+    document at least.
+    """
     rng = random.Random(seed)
     found: list[Topic] = []
     while len(found) < count:

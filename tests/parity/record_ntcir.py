@@ -1,6 +1,7 @@
 """Record what pyNTCIREVAL says of random topics.
 
-``python -m tests.parity.record_ntcir > tests/parity/ntcir_recorded.json``, with pyNTCIREVAL 0.0.3 and NumPy installed.
+``python -m tests.parity.record_ntcir > tests/parity/ntcir_recorded.json``, with pyNTCIREVAL 0.0.3
+and NumPy installed.
 """
 
 import json

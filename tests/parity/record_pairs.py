@@ -2,9 +2,10 @@
 
 ``python tests/parity/record_pairs.py PROGRAM > tests/parity/pairs_recorded.json``
 
-PROGRAM is rbo/Python/rbo.py of the repository sigir2024-rbo of J. Urbano (Corsi and Urbano 2024); rbo 0.1.3 must be installed.
-A list is written in groups of tied documents. ``w`` and ``a`` are the authors' variants of RBO for ties; ``a`` is recorded for lists
-of one length, where it is the mean over all orders. ``rbo`` is rbo_ext of the package, for lists without ties.
+PROGRAM is rbo/Python/rbo.py of the repository sigir2024-rbo of J. Urbano (Corsi and Urbano 2024);
+rbo 0.1.3 must be installed. A list is written in groups of tied documents. ``w`` and ``a`` are the
+authors' variants of RBO for ties; ``a`` is recorded for lists of one length, where it is the mean
+over all orders. ``rbo`` is rbo_ext of the package, for lists without ties.
 """
 
 import json
@@ -35,7 +36,8 @@ def main() -> None:
             grouped = [[group[0] if len(group) == 1 else set(group) for group in groups] for groups in (a, b)]
             for ties in ("w", "a") if levels and size_a == size_b else ("w",):
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # means of nothing below the end of the shorter list
+                    # means of nothing below the end of the shorter list
+                    warnings.simplefilter("ignore")
                     case[ties] = {name: float(value) for name, value in authors(*grouped, p, ties).items()}
             if levels == 0:
                 case["rbo"] = float(

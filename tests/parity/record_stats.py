@@ -1,7 +1,9 @@
 """Prints what statsmodels and pingouin say of corrections, power, HSD and variance components.
 
-The numbers stand as constants in tests/unit/test_stats_{multiple,power,generalisability,replicates}.py. Run it from the root of the
-repository, in an environment of its own: `pip install statsmodels==0.15.0 pingouin==0.7.0 hypothesis pytest`, and this package.
+The numbers stand as constants in
+tests/unit/test_stats_{multiple,power,generalisability,replicates}.py. Run it from the root of the
+repository, in an environment of its own: `pip install statsmodels==0.15.0 pingouin==0.7.0
+hypothesis pytest`, and this package.
 """
 
 import itertools

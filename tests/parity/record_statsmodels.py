@@ -1,9 +1,11 @@
-"""Write what statsmodels says of variances under weights and clusters, and of equivalence: statsmodels_recorded.json.
+"""Write what statsmodels says of variances under weights and clusters, and of equivalence:
+statsmodels_recorded.json.
 
-    python -m venv fresh && fresh/bin/pip install statsmodels==0.15.0 && fresh/bin/python tests/parity/record_statsmodels.py
+    python -m venv fresh && fresh/bin/pip install statsmodels==0.15.0 && fresh/bin/python
+    tests/parity/record_statsmodels.py
 
-The mean is a regression on a constant. Weighted least squares with HC1 errors has the linearised variance of a ratio mean; clusters
-have the factor groups/(groups - 1).
+The mean is a regression on a constant. Weighted least squares with HC1 errors has the linearised
+variance of a ratio mean; clusters have the factor groups/(groups - 1).
 """
 
 import json

@@ -2,9 +2,10 @@
 
 ``python tests/parity/record_total_recall.py PROGRAM > tests/parity/total_recall_recorded.json``
 
-PROGRAM is scripts/measures/eval_measures.py of the repository CLEF-TAR/tar. A list is written as the ranks of its relevant documents
-and its length; ``total`` counts those that were not returned too. The recorded values come from the two classes named below, retyped from
-a stored copy of that file, not from an installation.
+PROGRAM is scripts/measures/eval_measures.py of the repository CLEF-TAR/tar. A list is written as
+the ranks of its relevant documents and its length; ``total`` counts those that were not returned
+too. The recorded values come from the two classes named below, retyped from a stored copy of that
+file, not from an installation.
 """
 
 import json

@@ -1,4 +1,6 @@
-"""Measures that tell judged from unjudged documents, against trec_eval's outputs, pytrec_eval and ir_measures."""
+"""Measures that tell judged from unjudged documents, against trec_eval's outputs, pytrec_eval and
+ir_measures.
+"""
 
 import random
 
@@ -16,7 +18,9 @@ Table = dict[str, dict[str, float]]
 
 
 def collection(seed: int, *, top: float = 1.0) -> tuple[dict[str, dict[str, int]], Table]:
-    """Queries with ties, documents without a judgment, some pooled but not judged, and relevant ones that were not returned."""
+    """Queries with ties, documents without a judgment, some pooled but not judged, and relevant
+    ones that were not returned.
+    """
     rng = random.Random(seed)
     qrels: dict[str, dict[str, int]] = {}
     run: Table = {}
@@ -25,7 +29,8 @@ def collection(seed: int, *, top: float = 1.0) -> tuple[dict[str, dict[str, int]
         run[query] = {document: round(rng.uniform(0, top), 1) for document in documents}
         pool = [document for document in documents if rng.random() < 0.7] + [f"m{number}" for number in range(rng.randint(1, 4))]
         qrels[query] = {document: rng.choice((-2, -1, 0, 0, 0, 1, 1, 2, 3)) for document in pool}
-        qrels[query]["m0"] = rng.choice((0, 1))  # a query of negative grades alone hangs trec_eval 9
+        # a query of negative grades alone hangs trec_eval 9
+        qrels[query]["m0"] = rng.choice((0, 1))
     return qrels, run
 
 
@@ -89,7 +94,9 @@ def test_pytrec_eval_with_ties_and_pooled_but_unjudged_documents(level: int) -> 
 
 @pytest.mark.parametrize("text", ["Bpref", "BPref(rel=2)", "infAP", "infAP(rel=2)", "Judged@3", "Judged", "Judged@100", "NumRet(rel=2)"])
 def test_ir_measures(text: str) -> None:
-    """The same text gives the same number in both; without ties, which its Judged orders in its own way."""
+    """The same text gives the same number in both; without ties, which its Judged orders in its own
+    way.
+    """
     compared = 0
     for seed in range(10):
         qrels, run = collection(seed)

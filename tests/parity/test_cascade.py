@@ -1,4 +1,6 @@
-"""ERR and RBP against gdeval, trec_eval, ir_measures' own test cases, and what trec_eval 10 said of small inputs."""
+"""ERR and RBP against gdeval, trec_eval, ir_measures' own test cases, and what trec_eval 10 said of
+small inputs.
+"""
 
 import json
 import shutil
@@ -62,7 +64,9 @@ def cases(*names: str) -> list[dict[str, Any]]:
 
 
 def value_of(case: dict[str, Any]) -> float:
-    """Our value of a case, under trec_eval's order of ties (C/W/L measures: as given, which only ties could tell)."""
+    """Our value of a case, under trec_eval's order of ties (C/W/L measures: as given, which only
+    ties could tell).
+    """
     qrels: dict[str, dict[str, float]] = {}
     run: dict[str, dict[str, float]] = {}
     for query, document, grade, *_ in case["rows"][0]:
@@ -87,7 +91,9 @@ def test_ir_measures_own_cases() -> None:
 @pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval is a Perl program")
 @pytest.mark.parametrize("cutoff", [1, 3, 20])
 def test_gdeval_live(cutoff: int) -> None:
-    """gdeval.pl 1.2a through ir_measures: grades -1 to 4, unjudged documents, ties by document id; five decimals."""
+    """gdeval.pl 1.2a through ir_measures: grades -1 to 4, unjudged documents, ties by document id;
+    five decimals.
+    """
     rng = np.random.default_rng(cutoff)
     qrels = {str(q): {f"d{d}": int(g) for d, g in enumerate(rng.integers(-1, 5, 12))} for q in range(1, 30)}
     run = {q: {f"d{d}": float(s) for d, s in enumerate(rng.integers(0, 12, 16))} for q in qrels}

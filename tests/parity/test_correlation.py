@@ -39,7 +39,9 @@ def test_ircor() -> None:
 
 @pytest.mark.parametrize("levels", [3, 12, 1000])
 def test_scipy(levels: int) -> None:
-    """Kendall's tau-b and weighted tau with many, some and no ties, several queries at once, some of one item or none."""
+    """Kendall's tau-b and weighted tau with many, some and no ties, several queries at once, some
+    of one item or none.
+    """
     from scipy import stats
 
     rng = np.random.default_rng(levels)

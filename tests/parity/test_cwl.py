@@ -1,4 +1,6 @@
-"""The C/W/L measures against cwl-eval, all numbers and residuals; ir_measures' own cases; what the papers derive."""
+"""The C/W/L measures against cwl-eval, all numbers and residuals; ir_measures' own cases; what the
+papers derive.
+"""
 
 import json
 import math
@@ -26,7 +28,9 @@ def ours(text: str, made: dict[str, Gains]) -> dict[str, dict[str, float]]:
 
 
 def differing(text: str, made: dict[str, Gains], theirs: dict[str, dict[str, float]]) -> list[str]:
-    """What differs by more than 1e-10 of itself; cwl-eval's own sums over 1000 ranks are good to about 1e-12."""
+    """What differs by more than 1e-10 of itself; cwl-eval's own sums over 1000 ranks are good to
+    about 1e-12.
+    """
     found = ours(text, made)
     return [
         f"{text}, {of} of {name}: cwl-eval {value!r}, found {found[name][of]!r}"
@@ -76,7 +80,9 @@ def test_a_goal_next_to_nothing_is_reciprocal_rank() -> None:
 
 
 def test_time_biased_gain_with_the_papers_calibration() -> None:
-    """Smucker and Clarke (2012), equation 4: documents of 500 words take 4.4 + 0.39 (0.018 500 + 7.8) s, relevant ones 4.4 + 0.64 (...)."""
+    """Smucker and Clarke (2012), equation 4: documents of 500 words take 4.4 + 0.39 (0.018 500 +
+    7.8) s, relevant ones 4.4 + 0.64 (...).
+    """
     reading = 0.018 * 500 + 7.8
     other, relevant = 4.4 + 0.39 * reading, 4.4 + 0.64 * reading
     grades = [1, 0, 0, 1, 1, 0, 1]
@@ -88,7 +94,9 @@ def test_time_biased_gain_with_the_papers_calibration() -> None:
 
 
 def test_inst_stops_adapting_once_it_is_insq() -> None:
-    """Where nothing is found INST is INSQ, and its first rank weighs about 1 / (2T + 0.5) (Moffat et al. 2015, section 3)."""
+    """Where nothing is found INST is INSQ, and its first rank weighs about 1 / (2T + 0.5) (Moffat
+    et al. 2015, section 3).
+    """
     qrels, run = {"q": {"a": 0}}, {"q": ["a"]}
     for goal in (1, 2, 5, 10):
         depths = ir.evaluate(qrels, run, [ir.INST(T=goal, of="ED"), ir.INSQ(T=goal, of="ED")]).values[0]

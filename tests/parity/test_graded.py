@@ -24,7 +24,9 @@ def test_outputs_of_trec_eval_10(name: str) -> None:
 @pytest.mark.parametrize(("version", "convention"), [("9.0.4", "trec_eval-9"), ("10", "trec_eval-10")])
 @pytest.mark.parametrize("level", [1, 2])
 def test_dl19(version: str, convention: str, level: int) -> None:
-    """43 queries with four grades; the relevance level moves binG, and Rndcg where nothing reaches it."""
+    """43 queries with four grades; the relevance level moves binG, and Rndcg where nothing reaches
+    it.
+    """
     printed = dl19_output(version, level)
     measures = {text: measure for text, measure in offered(printed, rel=float(level)).items() if text in PRINTED}
     assert set(measures) == PRINTED
@@ -35,7 +37,9 @@ def test_dl19(version: str, convention: str, level: int) -> None:
 
 @pytest.mark.parametrize("level", [1, 2])
 def test_pytrec_eval_on_lists_of_every_length(level: int) -> None:
-    """To 1e-12: lists shorter than the relevant documents, longer by one and by more, with ties and negative grades."""
+    """To 1e-12: lists shorter than the relevant documents, longer by one and by more, with ties and
+    negative grades.
+    """
     for seed in range(60):
         qrels, run = collection(seed)
         expected = pytrec_eval.RelevanceEvaluator(qrels, PRINTED, relevance_level=level).evaluate(run)

@@ -1,4 +1,6 @@
-"""The peers that `make test-peers` installs, run live on random lists with ties, long lists and a real ranker."""
+"""The peers that `make test-peers` installs, run live on random lists with ties, long lists and a
+real ranker.
+"""
 
 import pytest
 

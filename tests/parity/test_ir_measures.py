@@ -1,4 +1,6 @@
-"""What the page on ir_measures says of its other providers: their orders of tied scores, and which queries they count."""
+"""What the page on ir_measures says of its other providers: their orders of tied scores, and which
+queries they count.
+"""
 
 import math
 import random
@@ -45,7 +47,9 @@ def tied_tables(seed: int) -> tuple[Table, Table]:
     ],
 )
 def test_the_order_of_tied_scores(text: str, convention: str) -> None:
-    """Each measure under the convention that the page names for it; and where that is another one, the plain one would not do."""
+    """Each measure under the convention that the page names for it; and where that is another one,
+    the plain one would not do.
+    """
     compared = differing = 0
     for seed in range(40):
         qrels, run = tied_tables(seed)
@@ -62,7 +66,9 @@ def test_the_order_of_tied_scores(text: str, convention: str) -> None:
 
 
 def test_the_mean_of_accuracy_depends_on_what_is_asked_beside_it() -> None:
-    """Alone, ir_measures leaves out what has no value; beside a measure of pytrec_eval it counts it 0, as the convention does."""
+    """Alone, ir_measures leaves out what has no value; beside a measure of pytrec_eval it counts it
+    0, as the convention does.
+    """
     assert theirs("Accuracy", QRELS, RUN) == 0.5
     assert theirs("Accuracy", QRELS, RUN, "AP") == 0.125
     for beside in ([], ["AP"]):
@@ -71,7 +77,9 @@ def test_the_mean_of_accuracy_depends_on_what_is_asked_beside_it() -> None:
 
 @pytest.mark.parametrize(("text", "value", "convention_value"), [("NumQ", 3, 4), ("NumRel", 2, 3), ("NumRet", 6, 6)])
 def test_counts_of_a_query_without_an_answer(text: str, value: int, convention_value: int) -> None:
-    """ir_measures counts 0 of everything; the convention counts as trec_eval -c, and with missing=left-out as ir_measures."""
+    """ir_measures counts 0 of everything; the convention counts as trec_eval -c, and with
+    missing=left-out as ir_measures.
+    """
     assert theirs(text, QRELS, RUN) == value
     assert ir.evaluate(QRELS, RUN, text, "ir_measures").mean()[text] == convention_value
     assert ir.evaluate(QRELS, RUN, text, "ir_measures,missing=left-out").mean()[text] == value
@@ -79,7 +87,9 @@ def test_counts_of_a_query_without_an_answer(text: str, value: int, convention_v
 
 @pytest.mark.parametrize(("table", "text"), [("{0:1,1:5,2:6}", "{0:1,1:5,2:6}"), ("{1:5}", "{1:5,*:*}"), ("{1:5,2:6}", "{1:5,2:6}")])
 def test_tables_of_gains(table: str, text: str) -> None:
-    """A grade that is not in the table is its own gain, grade 0 as well; unjudged documents gain nothing."""
+    """A grade that is not in the table is its own gain, grade 0 as well; unjudged documents gain
+    nothing.
+    """
     qrels, run = {"q": {"a": 1, "b": 0, "c": 2, "d": 0}}, {"q": {"b": 5.0, "u": 4.0, "a": 2.0, "c": 1.0}}
     value = theirs(f"nDCG(gains={table})", qrels, run)
     ours = ir.evaluate(qrels, run, f"nDCG(gain={text})", "ir_measures")
@@ -100,7 +110,9 @@ def test_a_negative_grade_gains_what_grade_0_does_and_nothing_in_ir_measures() -
     "text", ["RBP(rel=1)", "RBP(p=0.5,rel=2)", "SDCG(max_rel=3)@4", "NERR8(max_rel=3)@4", "NERR9(max_rel=3)@4", "BPM(max_rel=3)@5"]
 )
 def test_the_order_of_tied_scores_in_cwl_eval(text: str) -> None:
-    """The C/W/L measures, which ir_measures takes from cwl-eval: as in the input, and by document id they would differ."""
+    """The C/W/L measures, which ir_measures takes from cwl-eval: as in the input, and by document
+    id they would differ.
+    """
     differing = 0
     for seed in range(20):
         qrels, run = tied_tables(seed)

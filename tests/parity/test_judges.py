@@ -1,4 +1,6 @@
-"""Agreement, corrected means and aggregation against live peers: irrCAC, scikit-learn, statsmodels, truescore, ppi-python, crowd-kit."""
+"""Agreement, corrected means and aggregation against live peers: irrCAC, scikit-learn, statsmodels,
+truescore, ppi-python, crowd-kit.
+"""
 
 import warnings
 from typing import Any
@@ -50,7 +52,8 @@ def test_coefficients_and_errors_are_those_of_irrcac(peer: str, weights: str) ->
         statistic = "conger_kappa" if peer == "conger" and raters > 2 else IRR[peer]
         found = agreement(ratings, statistic, **options, categories=[0, 1, 2, 3], interval=True, variance="analytic")  # type: ignore[call-overload]
         assert found.value == pytest.approx(expected["coefficient_value"], abs=1e-9)
-        # Of two raters ours is the asymptotic error of Fleiss, Cohen and Everitt, as statsmodels has it; irrCAC divides by n - 1.
+        # Of two raters ours is the asymptotic error of Fleiss, Cohen and Everitt, as statsmodels
+        # has it; irrCAC divides by n - 1.
         of_two = np.sqrt((len(ratings) - 1) / len(ratings)) if peer == "conger" and raters == 2 else 1.0
         assert found.standard_error == pytest.approx(of_two * expected["se"], abs=1e-9)
 
@@ -129,7 +132,9 @@ def test_corrected_means_are_those_of_truescore(by_query: bool) -> None:
 
 
 def test_shares_by_the_delta_method_are_those_of_truescore() -> None:
-    """Truescore's share is of all rows and ours of those outside the calibration: it is given the same rows twice."""
+    """Truescore's share is of all rows and ours of those outside the calibration: it is given the
+    same rows twice.
+    """
     truescore = imported("truescore")
     rng = np.random.default_rng(6)
     human = rng.random(300) < 0.3
@@ -163,5 +168,6 @@ def test_aggregated_grades_are_those_of_crowd_kit(steps: int) -> None:
     assert dawid_skene(ratings, steps=steps).grades.tolist() == expected.tolist()
     ours = majority_vote(ratings)
     counts = np.stack([(ratings == grade).sum(axis=1) for grade in range(4)], axis=1)
-    clear = (counts == counts.max(axis=1, keepdims=True)).sum(axis=1) == 1  # ties are broken otherwise
+    # ties are broken otherwise
+    clear = (counts == counts.max(axis=1, keepdims=True)).sum(axis=1) == 1
     assert ours.grades[clear].tolist() == votes.to_numpy()[clear].tolist()

@@ -1,4 +1,6 @@
-"""Order against grades and measures of labels: scikit-learn, SciPy and ir_measures live, and the values of TF-Ranking's tests."""
+"""Order against grades and measures of labels: scikit-learn, SciPy and ir_measures live, and the
+values of TF-Ranking's tests.
+"""
 
 import json
 from typing import Any
@@ -25,7 +27,9 @@ def of_one_list(text: str, labels: Column, scores: Column, convention: str = "st
 
 @pytest.mark.parametrize("levels", [5, *(pytest.param(many, marks=pytest.mark.slow) for many in (2, 10_000))])
 def test_scikit_learn(levels: int) -> None:
-    """LRAP, coverage error, ranking loss and the area under the ROC curve, with many, some and no tied scores."""
+    """LRAP, coverage error, ranking loss and the area under the ROC curve, with many, some and no
+    tied scores.
+    """
     from sklearn import metrics
 
     rng = np.random.default_rng(levels)
@@ -78,8 +82,9 @@ IR_MEASURES = ["Accuracy", "Accuracy@3", "Accuracy(rel=2)", "Accuracy(rel=2)@5",
 
 
 def untied(fixture: Fixture) -> dict[str, dict[str, float]]:
-    """The run with scores that differ and are above 0: the order in which ir_measures puts ties, and what it takes for an unreturned
-    document's score, is no part of either definition."""
+    """The run with scores that differ and are above 0: the order in which ir_measures puts ties,
+    and what it takes for an unreturned document's score, is no part of either definition.
+    """
     return {
         query: {document: 1.0 - place / 1000 for place, document in enumerate(sorted(scores, key=lambda d: -scores[d]))}
         for query, scores in returned(fixture).items()

@@ -1,4 +1,6 @@
-"""The peers of the default installation, run live: random lists with ties, long lists, and the demo's two real rankers."""
+"""The peers of the default installation, run live: random lists with ties, long lists, and the
+demo's two real rankers.
+"""
 
 import pytest
 

@@ -23,7 +23,9 @@ def assert_equal(topic: Topic, values: dict[str, float]) -> None:
 
 @pytest.mark.parametrize("record", RECORDED, ids=map(str, range(len(RECORDED))))
 def test_recorded(record: dict[str, Any]) -> None:
-    """Q, O, P+, NCU with both of its stopping distributions, nERR and MSnDCG, with linear and exponential gains."""
+    """Q, O, P+, NCU with both of its stopping distributions, nERR and MSnDCG, with linear and
+    exponential gains.
+    """
     assert len(record["values"]) == 76
     assert_equal({"judged": record["judged"], "ranked": record["ranked"]}, record["values"])
 

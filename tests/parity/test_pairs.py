@@ -1,4 +1,6 @@
-"""Two runs: SciPy live, the numbers of other programs as recorded by `record_pairs`, and ircor's own cases."""
+"""Two runs: SciPy live, the numbers of other programs as recorded by `record_pairs`, and ircor's
+own cases.
+"""
 
 import json
 from pathlib import Path
@@ -13,7 +15,8 @@ import idealrank as ir
 from idealrank.testing import runs
 from tests.conftest import PYDOCS, shared_file
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*no document in common")  # random lists often have none
+# random lists often have none
+pytestmark = pytest.mark.filterwarnings("ignore:.*no document in common")
 RECORDED: list[dict[str, Any]] = json.loads(Path(__file__).with_name("pairs_recorded.json").read_text(encoding="utf-8"))
 VARIANTS = {"w": "shared", "a": "expected"}
 
@@ -54,7 +57,9 @@ def test_tau_and_weighted_tau_are_scipys(a: dict[str, dict[str, float]], b: dict
 
 
 def test_real_runs() -> None:
-    """Sixty queries of a hundred documents, one run full of ties: SciPy's correlations, and Python's sets for the overlap."""
+    """Sixty queries of a hundred documents, one run full of ties: SciPy's correlations, and
+    Python's sets for the overlap.
+    """
     first, second = (ir.read_run(PYDOCS / f"{name}.run") for name in ("bm25", "minilm"))
     found = ir.overlap(first, second, ["tau", "wtau"])
     ordered = ir.overlap(first, second, ["overlap@10", "Jaccard@10"], ties="docid")
@@ -81,7 +86,9 @@ MEASURE_OF = {
 
 
 def test_correlations_are_those_of_ircor() -> None:
-    """The R package's own test values, four digits: systems as documents, in two rankings of them; the first is the reference."""
+    """The R package's own test values, four digits: systems as documents, in two rankings of them;
+    the first is the reference.
+    """
     table = json.loads(shared_file("data", "peer-cases", "rank_correlation_ircor.json").read_text(encoding="utf-8"))
     for case in table["cases"]:
         columns = table["sets"][case["set"]]

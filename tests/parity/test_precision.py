@@ -1,4 +1,6 @@
-"""Precision elsewhere and set measures: trec_eval's printed digits (10.0 and 9.0.4), pytrec_eval-terrier (9.0.8) and ir_measures live."""
+"""Precision elsewhere and set measures: trec_eval's printed digits (10.0 and 9.0.4),
+pytrec_eval-terrier (9.0.8) and ir_measures live.
+"""
 
 import math
 import re
@@ -104,7 +106,7 @@ def test_the_names_are_trec_evals(name: str) -> None:
     assert ir.parse_measure(name).trec_name == name
 
 
-# --- live ------------------------------------------------------------------------------------------------------------------------
+# --- live -----------------------------------------------------------------------------------------
 
 # Asked with their parameters, and the key under which the answer comes.
 ASKED = {
@@ -196,7 +198,9 @@ def test_every_name_of_ir_measures_for_these_families_is_read() -> None:
 
 @pytest.mark.parametrize("b", [0.5, 1.0, 2.0])
 def test_scikit_learn_has_the_square_of_the_weight(b: float) -> None:
-    """fbeta_score over the documents as items, returned or not: the F of van Rijsbergen with his beta."""
+    """fbeta_score over the documents as items, returned or not: the F of van Rijsbergen with his
+    beta.
+    """
     from sklearn.metrics import fbeta_score
 
     for fixture in map(random_fixture, range(6)):

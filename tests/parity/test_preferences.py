@@ -1,4 +1,6 @@
-"""trec_eval 10.0's printed digits for preferences and for several assessors, every query and the means."""
+"""trec_eval 10.0's printed digits for preferences and for several assessors, every query and the
+means.
+"""
 
 from pathlib import Path
 
@@ -36,7 +38,8 @@ def test_every_printed_digit(name: str, convention: str) -> None:
     printed = folder_output(name.partition(" ")[0])
     measures = offered(printed)
     assert {measure for measure, _ in printed} - set(measures) == NOT_NUMBERS
-    assert len(measures) == 1 + (N_ASSESSOR_MEASURES if "jg" in name else N_PREFERENCE_MEASURES)  # num_q too
+    # num_q too
+    assert len(measures) == 1 + (N_ASSESSOR_MEASURES if "jg" in name else N_PREFERENCE_MEASURES)
     evaluation = ir.evaluate(table_of(name, folder_file(judgments)), folder_file(run), measures.values(), convention)
     assert differences(printed, measures, evaluation) == []
 
@@ -49,7 +52,9 @@ def test_its_names_of_measures_read_back(name: str) -> None:
 
 
 def test_ties_of_preferences_go_by_rising_document_id() -> None:
-    """The one tie between a preferred document and another in these files: query 301, FBIS3-58025 before FBIS3-58055."""
+    """The one tie between a preferred document and another in these files: query 301, FBIS3-58025
+    before FBIS3-58055.
+    """
     preferences = ir.read_preferences(folder_file("qrels.test"), layout="qrels")
     run = ir.read_run(folder_file("results.test"))
     evaluation = ir.evaluate(preferences, run, "prefs_num_prefs_ful_ret", "trec_eval-10")

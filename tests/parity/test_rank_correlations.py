@@ -1,4 +1,6 @@
-"""Kendall's tau in three forms and Spearman's rho, of plain lists and of runs: SciPy live; F of the top: scikit-learn live."""
+"""Kendall's tau in three forms and Spearman's rho, of plain lists and of runs: SciPy live; F of the
+top: scikit-learn live.
+"""
 
 from itertools import permutations
 
@@ -9,7 +11,8 @@ import idealrank as ir
 from idealrank.errors import InputError, OptionError
 
 L = [9, 4, 4, 2, 2, 2, 1, 1, 1, 1]
-# The paper's hypothesis lists: tau-b is the printed column, tau-a what its printed formula gives, tau-c fits neither.
+# The paper's hypothesis lists: tau-b is the printed column, tau-a what its printed formula gives,
+# tau-c fits neither.
 TAU = [
     ([9, 4, 4, 2, 2, 2, 1, 1, 1, 1], 1.0, 7 / 9, 14 / 15),
     ([9, 4, 4, 2, 2, 1, 2, 1, 1, 1], 0.8, 28 / 45, 56 / 75),
@@ -24,7 +27,8 @@ def scipy_values(one: np.ndarray, two: np.ndarray) -> tuple[float, float, float]
     """Tau-b, tau-c and rho of SciPy; NaN where there is none."""
     from scipy import stats
 
-    if one.size < 2 or np.unique(one).size < 2 or np.unique(two).size < 2:  # spearmanr warns of these, and says NaN
+    # spearmanr warns of these, and says NaN
+    if one.size < 2 or np.unique(one).size < 2 or np.unique(two).size < 2:
         return (np.nan, np.nan, np.nan)
     taus = [float(stats.kendalltau(one, two, variant=variant).statistic) for variant in ("b", "c")]
     return (*taus, float(stats.spearmanr(one, two).statistic))  # type: ignore[return-value]
@@ -39,7 +43,9 @@ def naive_tau_a(one: np.ndarray, two: np.ndarray) -> float:
 
 @pytest.mark.parametrize("levels", [2, 3, 12, 1000])
 def test_scipy_list_by_list(levels: int) -> None:
-    """Many lists at once, of 0 to 30 items, in any order of their items, with many, some and no ties."""
+    """Many lists at once, of 0 to 30 items, in any order of their items, with many, some and no
+    ties.
+    """
     rng = np.random.default_rng(levels)
     qid = rng.integers(0, 40, 400)
     reference, predicted = rng.integers(-levels, levels, 400), rng.integers(0, levels, 400) / 7
@@ -137,7 +143,9 @@ def test_tied_scores_of_a_run_are_the_mean_over_their_orders() -> None:
 
 @pytest.mark.parametrize("k", [1, 3, 8])
 def test_f_of_the_first_k_against_scikit_learn(k: int) -> None:
-    """F1, and F2, whose beta is squared here; lists of eight, some without a relevant item, left out."""
+    """F1, and F2, whose beta is squared here; lists of eight, some without a relevant item, left
+    out.
+    """
     from sklearn.metrics import f1_score, fbeta_score
 
     rng = np.random.default_rng(k)

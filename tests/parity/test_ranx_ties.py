@@ -1,4 +1,6 @@
-"""ranx sorts equal scores of long lists in an order of its own: the preset is exact below that length, and the stated range holds."""
+"""ranx sorts equal scores of long lists in an order of its own: the preset is exact below that
+length, and the stated range holds.
+"""
 
 import numpy as np
 import pytest

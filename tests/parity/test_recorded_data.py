@@ -1,4 +1,6 @@
-"""Real data with recorded values of tools that are not run here, and cases from the tests of others."""
+"""Real data with recorded values of tools that are not run here, and cases from the tests of
+others.
+"""
 
 import csv
 import gzip
@@ -36,7 +38,7 @@ def cases_in(name: str) -> list[dict[str, Any]]:
     return cases
 
 
-# --- LightGBM's ranking example -------------------------------------------------------------------------------------------------
+# --- LightGBM's ranking example -------------------------------------------------------------------
 
 
 def test_lightgbm_reference_values() -> None:
@@ -50,11 +52,13 @@ def test_lightgbm_reference_values() -> None:
         assert evaluation.mean()[name] == pytest.approx(reference[name], abs=1e-12)
 
 
-# --- LensKit for Java: the 2002 discount -----------------------------------------------------------------------------------------
+# --- LensKit for Java: the 2002 discount ----------------------------------------------------------
 
 
 def test_lenskit_java_values() -> None:
-    """Eight recommenders x users: NDCG with gains as rated and no discount at ranks 1 and 2, and reciprocal rank."""
+    """Eight recommenders x users: NDCG with gains as rated and no discount at ranks 1 and 2, and
+    reciprocal rank.
+    """
     folder = ("data", "lenskit")
     truth: dict[str, dict[str, float]] = {}
     for row in rows_of(shared_file(*folder, "topn-java-truth.csv")):
@@ -74,12 +78,14 @@ def test_lenskit_java_values() -> None:
     assert compared >= 95
 
 
-# --- ties in a shop's search --------------------------------------------------------------------------------------------------------
+# --- ties in a shop's search ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("measure", ["nDCG@5", "nDCG(gain=exp2)@3", "AP@5", "RR@3", "P@3", "R@5"])
 def test_ties_of_a_real_run_against_all_orders(measure: str) -> None:
-    """137 shop queries, about half with ties at the top: expected, best and worst against enumeration of the top ten."""
+    """137 shop queries, about half with ties at the top: expected, best and worst against
+    enumeration of the top ten.
+    """
     grades: dict[str, dict[str, float]] = {}
     for line in shared_file("data", "haystack-quepid", "case.qrels").read_text().splitlines():
         query, _, document, grade = line.split()
@@ -102,7 +108,7 @@ def test_ties_of_a_real_run_against_all_orders(measure: str) -> None:
     assert tied > 20
 
 
-# --- cases of others' test suites ---------------------------------------------------------------------------------------------------
+# --- cases of others' test suites -----------------------------------------------------------------
 
 OURS = ("nDCG", "P", "R", "AP", "RR", "NumQ", "NumRel", "NumRet", "SetR", "Rprec", "Success", "IPrec", "SetP", "SetF", "SetAP")
 CONVENTIONS = {"pytrec_eval": "ir_measures", "gdeval": "gdeval", "cwl_eval": "ir_measures"}
@@ -112,7 +118,9 @@ CONVENTIONS = {"pytrec_eval": "ir_measures", "gdeval": "gdeval", "cwl_eval": "ir
     "case", [case for case in cases_in("ir_measures_cases.json") if case.get("measure", "P").split("@")[0].split("(")[0] in OURS]
 )
 def test_cases_of_ir_measures(case: dict[str, Any]) -> None:
-    """Its own test suite, where the measure is one of ours; NumRet(rel=1) is our NumRelRet, SetR our R."""
+    """Its own test suite, where the measure is one of ours; NumRet(rel=1) is our NumRelRet, SetR
+    our R.
+    """
     data = json.loads(shared_file(*CASES, "ir_measures_cases.json").read_text())["data"][case["data"]]
     qrels: dict[str, dict[str, float]] = {}
     run: dict[str, dict[str, float]] = {}
@@ -122,7 +130,8 @@ def test_cases_of_ir_measures(case: dict[str, Any]) -> None:
         run.setdefault(query, {})[document] = score
     text, convention = case["measure"], CONVENTIONS[case["provider"]]
     if text == "nDCG(gains={0:1,1:4})":
-        # Grades that the table lacks are their own gain; a negative one is worth nothing, also where grade 0 is worth something.
+        # Grades that the table lacks are their own gain; a negative one is worth nothing, also
+        # where grade 0 is worth something.
         text, convention = "nDCG(gain={-1:0,0:1,1:4,2:2})", f"{convention},negative=kept"
     text = text.replace("NumRet(rel", "NumRelRet(rel").replace("SetR", "R")
     measure = ir.parse_measure(text)
@@ -172,7 +181,9 @@ TF = {
     ],
 )
 def test_cases_of_tf_ranking(case: dict[str, Any]) -> None:
-    """Its own test suite, where neither weights nor other measures are asked for; labels below 0 and masked items are padding."""
+    """Its own test suite, where neither weights nor other measures are asked for; labels below 0
+    and masked items are padding.
+    """
     shared_file(*CASES, "tf_ranking_metrics.jsonl")
     table = case["params"].get("rank_discount_fn", {}).get("function_table")
     for row, (labels, scores) in enumerate(zip(case["labels"], case["scores"], strict=True)):
@@ -180,7 +191,8 @@ def test_cases_of_tf_ranking(case: dict[str, Any]) -> None:
         length = sum(kept and label >= 0 for kept, label in zip(mask, labels, strict=True))
         name = TF[case["metric"]]
         cutoff = case["params"]["topn"] or (length if name == "P" else None)
-        cutoff = min(cutoff, length) if name == "P" and cutoff else cutoff  # its precision divides by no more than the list has
+        # its precision divides by no more than the list has
+        cutoff = min(cutoff, length) if name == "P" and cutoff else cutoff
         options = {"discount": [table[str(rank)] for rank in range(1, len(labels) + 1)]} if table else {}
         measure = ir.MEASURES[name](cutoff=cutoff, **options)
         found = ir.evaluate([labels], [scores], [measure], "keras-rs", mask=[mask]).values[0, 0]

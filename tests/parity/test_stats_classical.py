@@ -1,4 +1,6 @@
-"""Classical tests against SciPy, on columns with and without zeros and ties; designs and equivalence against statsmodels, recorded."""
+"""Classical tests against SciPy, on columns with and without zeros and ties; designs and
+equivalence against statsmodels, recorded.
+"""
 
 import json
 from pathlib import Path
@@ -27,7 +29,9 @@ CLOSE = 1e-12
 
 
 def values(n: int, kind: str) -> tuple[np.ndarray, np.ndarray]:
-    """Two systems on n queries and 4 measures: "smooth" without ties, "graded" in quarters with many zeros, "shifted" one-sided."""
+    """Two systems on n queries and 4 measures: "smooth" without ties, "graded" in quarters with
+    many zeros, "shifted" one-sided.
+    """
     rng = np.random.default_rng((n, len(kind)))
     a = rng.beta(0.7, 1.2, (n, 4))
     b = a + rng.normal(0.02, 0.1, (n, 4))
@@ -130,7 +134,9 @@ def mean_difference(x: np.ndarray, y: np.ndarray, axis: int) -> np.ndarray:
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize("kind", ["smooth", "graded"])
 def test_unpaired_permutations(kind: str, alternative: str) -> None:
-    """All 924 exchanges of 6 and 6: the same p; of 40 and 30, random ones: within Monte Carlo error."""
+    """All 924 exchanges of 6 and 6: the same p; of 40 and 30, random ones: within Monte Carlo
+    error.
+    """
     a, b = values(6, kind)[0], values(12, kind)[1][6:]
     found = unpaired_permutation(a, b, alternative=alternative)
     expected = peer.permutation_test((b, a), mean_difference, alternative=alternative, n_resamples=np.inf, axis=0, vectorized=True)

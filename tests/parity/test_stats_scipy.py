@@ -10,7 +10,9 @@ from idealrank.stats import permutation_test
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("n", [2, 7, 12])
 def test_exact_sign_flips(alternative: str, n: int) -> None:
-    """All the digits of scipy.stats.permutation_test, which lists the sign vectors of few queries."""
+    """All the digits of scipy.stats.permutation_test, which lists the sign vectors of few
+    queries.
+    """
     generator = np.random.default_rng(n)
     a, b = generator.random((2, n))
     theirs = stats.permutation_test(
@@ -20,7 +22,9 @@ def test_exact_sign_flips(alternative: str, n: int) -> None:
 
 
 def test_drawn_sign_flips() -> None:
-    """Other draws of the same test: within four standard errors of the difference of two binomial shares."""
+    """Other draws of the same test: within four standard errors of the difference of two binomial
+    shares.
+    """
     generator = np.random.default_rng(4)
     a = generator.random((60, 3))
     b = a + generator.normal([0.0, 0.03, 0.08], 0.2, size=(60, 3))
@@ -32,7 +36,9 @@ def test_drawn_sign_flips() -> None:
 
 
 def test_many_queries_agree_with_the_t_test() -> None:
-    """The two meet as queries grow: with 2,000 normal differences both ends within 2 % of the half width."""
+    """The two meet as queries grow: with 2,000 normal differences both ends within 2 % of the half
+    width.
+    """
     differences = np.random.default_rng(5).normal(0.01, 0.2, size=2000)
     theirs = stats.ttest_1samp(differences, 0)
     interval = theirs.confidence_interval()

@@ -1,4 +1,6 @@
-"""Measures in CatBoost: the value of every round has the bits of `evaluate`, and pools that cannot be told apart are refused."""
+"""Measures in CatBoost: the value of every round has the bits of `evaluate`, and pools that cannot
+be told apart are refused.
+"""
 
 import json
 from pathlib import Path
@@ -36,7 +38,8 @@ def test_the_value_of_every_round_has_the_bits_of_evaluate(measure: str) -> None
     for rounds in (1, 4):
         scores = model.predict(test, ntree_end=rounds)
         mean = ir.evaluate(Y[TEST], scores, measure, "catboost", qid=QID[TEST]).mean()[measure]
-        # Trees are summed in another order during training, so that single scores differ in their last bit; the order does not.
+        # Trees are summed in another order during training, so that single scores differ in their
+        # last bit; the order does not.
         assert found[rounds - 1] == mean
 
 
@@ -81,10 +84,12 @@ def test_train_reports_what_evaluate_reports_of_the_model_it_wrote(tmp_path: Pat
     assert {text: found["own"]["mean"] for text, found in report["measures"].items()} == dict(own)
     values = curve["curves"]["valid"]["nDCG@5"]
     assert values[curve["best_round"] - 1] == max(values)
-    assert len(values) - curve["best_round"] == 3  # it stopped where the measure of idealrank had not improved for three rounds
+    # it stopped where the measure of idealrank had not improved for three rounds
+    assert len(values) - curve["best_round"] == 3
     kept = CatBoost().load_model(str(out / "model.cbm"))
     scores = np.loadtxt(out / "test.scores")
-    features = np.column_stack([np.zeros(X[QID >= 45].shape[0]), X[QID >= 45].round(6)])  # SVMlight counts from 1: column 0 is empty
+    # SVMlight counts from 1: column 0 is empty
+    features = np.column_stack([np.zeros(X[QID >= 45].shape[0]), X[QID >= 45].round(6)])
     np.testing.assert_array_equal(kept.predict(features), scores)
     assert kept.tree_count_ == curve["best_round"]
 

@@ -24,7 +24,9 @@ def found(record: dict[str, Any]) -> dict[str, float]:
 
 @pytest.mark.parametrize("record", RECORDED, ids=map(str, range(len(RECORDED))))
 def test_tar_eval(record: dict[str, Any]) -> None:
-    """Every number where all relevant documents are in the list; the area, which it rounds to 3 decimals, in any case."""
+    """Every number where all relevant documents are in the list; the area, which it rounds to 3
+    decimals, in any case.
+    """
     ours, theirs = found(record), record["values"]
     assert ours["norm_area"] == pytest.approx(theirs["norm_area"], abs=5.1e-4)
     if len(record["ranks"]) == record["total"]:
@@ -33,7 +35,9 @@ def test_tar_eval(record: dict[str, Any]) -> None:
 
 
 def test_what_was_not_returned() -> None:
-    """A known difference: tar_eval gives the last one returned and says that no work was saved; here all of the list was read in vain."""
+    """A known difference: tar_eval gives the last one returned and says that no work was saved;
+    here all of the list was read in vain.
+    """
     short = [record for record in RECORDED if len(record["ranks"]) < record["total"]]
     assert len(short) == 6
     for record in short:

@@ -1,4 +1,6 @@
-"""trec_eval's printed digits on real runs: its own test folder (10.0), and TREC Deep Learning 2019 (9.0.4 and 10), per query."""
+"""trec_eval's printed digits on real runs: its own test folder (10.0), and TREC Deep Learning 2019
+(9.0.4 and 10), per query.
+"""
 
 import gzip
 import re
@@ -63,7 +65,7 @@ def test_gains_and_cutoffs_of_its_own() -> None:
     assert differences(printed, measures, evaluation) == []
 
 
-# --- TREC Deep Learning 2019: 43 queries, BM25, a thousand deep ------------------------------------------------------------------
+# --- TREC Deep Learning 2019: 43 queries, BM25, a thousand deep -----------------------------------
 
 
 @pytest.mark.parametrize(("version", "convention"), [("9.0.4", "trec_eval-9"), ("10", "trec_eval-10")])

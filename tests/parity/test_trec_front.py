@@ -1,4 +1,6 @@
-"""`idealrank trec-eval` against whole outputs of trec_eval 10.0: its own test folder, and TREC Deep Learning 2019."""
+"""`idealrank trec-eval` against whole outputs of trec_eval 10.0: its own test folder, and TREC Deep
+Learning 2019.
+"""
 
 import gzip
 import random
@@ -62,13 +64,15 @@ def test_dl19(version: str, convention: str, level: int, capfd: pytest.CaptureFi
     assert [line for line in ours if not line.startswith("relstring")] == expected.splitlines()
 
 
-# --- version 9, live -------------------------------------------------------------------------------------------------------------
+# --- version 9, live ------------------------------------------------------------------------------
 
 ODD = ("relstring", "runid", "num_q", "gm_")  # texts, and what only the summary has
 
 
 def collection(seed: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
-    """Judgments with grades from -1 to 3, and a run with unjudged documents, tied scores and near-ties."""
+    """Judgments with grades from -1 to 3, and a run with unjudged documents, tied scores and
+    near-ties.
+    """
     draw = random.Random(seed)
     documents = [f"d{number}" for number in range(60)]
     qrels = {f"q{n}": {d: draw.choice([-1, 0, 0, 0, 1, 1, 2, 3]) for d in draw.sample(documents, 40)} for n in range(12)}
@@ -87,7 +91,9 @@ def written(folder: Path, qrels: dict[str, dict[str, int]], run: dict[str, dict[
 def test_version_9_as_its_library_computes_it(
     options: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """pytrec_eval-terrier is the C code of 9.0.8: every measure of every query, at the printed digits."""
+    """pytrec_eval-terrier is the C code of 9.0.8: every measure of every query, at the printed
+    digits.
+    """
     pytrec_eval = pytest.importorskip("pytrec_eval")
     qrels, run = collection(seed=len(options))
     written(tmp_path, qrels, run)
@@ -108,7 +114,9 @@ def test_version_9_as_its_library_computes_it(
 def test_the_fourth_coefficient_of_utility_counts_in_a_collection_of_no_documents(
     coefficients: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Unless -N says how many there are. The peer takes parameters apart as a set, so these are such as it gives back in order."""
+    """Unless -N says how many there are. The peer takes parameters apart as a set, so these are
+    such as it gives back in order.
+    """
     pytrec_eval = pytest.importorskip("pytrec_eval")
     qrels, run = collection(seed=5)
     written(tmp_path, qrels, run)

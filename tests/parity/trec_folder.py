@@ -1,7 +1,8 @@
-"""trec_eval's outputs beside the checkout: read as printed text by measure and query, and held against an evaluation.
+"""trec_eval's outputs beside the checkout: read as printed text by measure and query, and held
+against an evaluation.
 
-Its own test folder (10.0) and TREC Deep Learning 2019 (9.0.4 and 10) lie under ``../shared/data``; a test that asks for a file that is
-not there is skipped.
+Its own test folder (10.0) and TREC Deep Learning 2019 (9.0.4 and 10) lie under ``../shared/data``;
+a test that asks for a file that is not there is skipped.
 """
 
 import gzip
@@ -22,7 +23,9 @@ Printed = dict[tuple[str, str], str]
 
 @dataclass(frozen=True)
 class Output:
-    """An output of the folder: the files it was made from, and the least grade of a relevant document (``-l``)."""
+    """An output of the folder: the files it was made from, and the least grade of a relevant
+    document (``-l``).
+    """
 
     qrels: str
     run: str
@@ -41,7 +44,8 @@ OUTPUTS: Mapping[str, Output] = {
 
 DL19_QRELS, DL19_RUN = "qrels.dl19-passage.txt.gz", "run.msmarco-v1-passage.bm25-default.dl19.txt.gz"
 
-# What trec_eval means where the bare name is another tool's measure too; its rbp does not look at -l.
+# What trec_eval means where the bare name is another tool's measure too; its rbp does not look at
+# -l.
 OF_TREC_EVAL = {"rbp": "trec_rbp"}
 WITHOUT_THRESHOLD = ("rbp", "rbp_resid")
 
@@ -83,7 +87,9 @@ def read_printed(path: Path) -> Printed:
 
 
 def offered(printed: Printed, *, rel: float | None = None) -> dict[str, Measure]:
-    """The printed measures of numbers that we have, by trec_eval's name; those of relevance at the threshold of ``-l``."""
+    """The printed measures of numbers that we have, by trec_eval's name; those of relevance at the
+    threshold of ``-l``.
+    """
     measures: dict[str, Measure] = {}
     for name in dict.fromkeys(name for name, _ in printed):
         try:

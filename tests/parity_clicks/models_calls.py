@@ -1,4 +1,6 @@
-"""Click models by clax-models and propensities by ultr-bias-toolkit, in their own environment: ARRAYS.npz; prints JSON."""
+"""Click models by clax-models and propensities by ultr-bias-toolkit, in their own environment:
+ARRAYS.npz; prints JSON.
+"""
 
 import json
 import sys

@@ -25,7 +25,9 @@ def values(reward, action, pscore, target, predicted):
 
 
 def slates(rewards, target, logged):
-    """Estimate the values of lists. Probabilities are conditional on the documents above; the estimators by place take the same arrays."""
+    """Estimate the values of lists. Probabilities are conditional on the documents above; the
+    estimators by place take the same arrays.
+    """
     n, length = rewards.shape
     slate_id, position = np.repeat(np.arange(n), length), np.tile(np.arange(length), n)
     shared = {"slate_id": slate_id, "reward": rewards.reshape(-1), "position": position}

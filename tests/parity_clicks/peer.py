@@ -1,4 +1,6 @@
-"""A peer answers in its own environment: arrays go there in a file, and numbers come back as JSON."""
+"""A peer answers in its own environment: arrays go there in a file, and numbers come back as
+JSON.
+"""
 
 import json
 import os
@@ -12,7 +14,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def interpreter(name: str) -> Path:
-    """The Python of an environment: named by the environment variable, else made by `make test-peers`."""
+    """The Python of an environment: named by the environment variable, else made by `make
+    test-peers`.
+    """
     named = os.environ.get(f"IDEALRANK_PEERS_{name.upper()}")
     return Path(named) if named else ROOT / f".venv-peers-{name}" / "bin" / "python"
 

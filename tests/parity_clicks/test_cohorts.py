@@ -40,7 +40,9 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def normal(found: Effect) -> tuple[float, float]:
-    """The interval by the normal distribution, as the peers have it, after a look that ours is Student's of the smaller cohort."""
+    """The interval by the normal distribution, as the peers have it, after a look that ours is
+    Student's of the smaller cohort.
+    """
     wide = stats.t.ppf(0.975, min(found.n_a, found.n_b) - 1) * found.standard_error
     assert found.interval == pytest.approx((found.difference - wide, found.difference + wide), rel=1e-9)
     narrow = stats.norm.ppf(0.975) * found.standard_error
@@ -48,7 +50,9 @@ def normal(found: Effect) -> tuple[float, float]:
 
 
 def numbers(found: Effect) -> dict[str, float]:
-    """Return our results in the form of the peers, which use the normal distribution instead of Student's."""
+    """Return our results in the form of the peers, which use the normal distribution instead of
+    Student's.
+    """
     low, high = normal(found)
     p = 2 * stats.norm.sf(abs(found.difference) / found.standard_error)
     return {"control": found.mean_a, "treatment": found.mean_b, "effect": found.difference, "low": low, "high": high, "p": p}
@@ -89,7 +93,8 @@ def test_errors_are_those_of_a_clustered_regression(said: Any) -> None:
     found = by_list()
     difference, error = said["clustered"]
     assert found.difference == pytest.approx(difference, rel=1e-9)
-    assert found.standard_error == pytest.approx(error * math.sqrt(200 / 199), rel=1e-9)  # 200 users in each cohort
+    # 200 users in each cohort
+    assert found.standard_error == pytest.approx(error * math.sqrt(200 / 199), rel=1e-9)
 
 
 def test_measures_of_a_log_by_user_are_the_same(said: Any) -> None:

@@ -1,4 +1,6 @@
-"""Click models against clax-models, which climbs the same likelihood by gradients, and harvested propensities against ultr-bias-toolkit."""
+"""Click models against clax-models, which climbs the same likelihood by gradients, and harvested
+propensities against ultr-bias-toolkit.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -44,7 +46,9 @@ def test_a_position_based_model_has_the_likelihood_and_the_propensities_of_the_g
 
 
 def test_the_cascade_model_has_a_greater_likelihood_than_that_of_the_gradient(said: Any) -> None:
-    """The peer takes the probability of a click without the clicks above for the one given them: its maximum is another one."""
+    """The peer takes the probability of a click without the clicks above for the one given them:
+    its maximum is another one.
+    """
     first = replace(log(), clicks=log().clicks & (np.cumsum(log().clicks, axis=1) == 1))
     fitted = Cascade().fit(log())
     theirs = replace(fitted, attractiveness_values=np.array(said["cascade"])[: len(fitted.documents)])
@@ -56,4 +60,5 @@ def test_harvested_propensities_are_the_same_where_documents_weigh_alike(said: A
     pivot = harvested_propensities(design(), method="pivot", n_resamples=0).relative
     assert pivot == pytest.approx(said["harvested"]["pivot"], abs=1e-12)
     every = harvested_propensities(design(), n_resamples=0).relative
-    assert every == pytest.approx(said["harvested"]["all-pairs"], abs=0.005)  # Adam stops near the top
+    # Adam stops near the top
+    assert every == pytest.approx(said["harvested"]["all-pairs"], abs=0.005)

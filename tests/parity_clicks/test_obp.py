@@ -1,4 +1,6 @@
-"""Values of policies against the Open Bandit Pipeline, and the recorded values on the samples that it brings."""
+"""Values of policies against the Open Bandit Pipeline, and the recorded values on the samples that
+it brings.
+"""
 
 import csv
 import gzip
@@ -18,7 +20,9 @@ ITEMS = 34
 
 @pytest.fixture(scope="module")
 def arrays() -> dict[str, Any]:
-    """The Bernoulli-TS sample, a uniform target policy, click rates of the uniform sample as a model, and lists of three places."""
+    """The Bernoulli-TS sample, a uniform target policy, click rates of the uniform sample as a
+    model, and lists of three places.
+    """
     with gzip.open(shared_file("data", "open-bandit", "bts_men.csv.gz"), "rt") as file:
         rows = list(csv.DictReader(file))
     with gzip.open(shared_file("data", "open-bandit", "random_men.csv.gz"), "rt") as file:

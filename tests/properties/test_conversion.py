@@ -1,4 +1,6 @@
-"""`convert` for any judgments: through any format that holds them and back they are the same, and every row is written or counted."""
+"""`convert` for any judgments: through any format that holds them and back they are the same, and
+every row is written or counted.
+"""
 
 import json
 import tempfile

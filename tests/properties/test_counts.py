@@ -16,7 +16,9 @@ QUERIES, CUTOFF = 30, 4
 
 
 def values_and_hits(measure: Measure) -> list[tuple[float, int, int]]:
-    """Of each query the value, the relevant documents in the first ranks, and all of them; the latter by plain counting."""
+    """Of each query the value, the relevant documents in the first ranks, and all of them; the
+    latter by plain counting.
+    """
     rng = np.random.default_rng(11)
     qrels = {str(query): {f"d{place}": int(grade) for place, grade in enumerate(rng.integers(0, 3, 9))} for query in range(QUERIES)}
     run = {query: [f"d{place}" for place in rng.permutation(12)[: int(rng.integers(1, 9))]] for query in qrels}

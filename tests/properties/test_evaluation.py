@@ -1,4 +1,6 @@
-"""The same input gives the same numbers, however it is held, split, ordered or spread over threads."""
+"""The same input gives the same numbers, however it is held, split, ordered or spread over
+threads.
+"""
 
 import math
 import random
@@ -87,7 +89,9 @@ def test_mapping_columns_and_text_give_the_same_bits(qrels: Grades, run: Scores,
 
 @given(judgments(), runs(), st.randoms(use_true_random=False), st.sampled_from(("docid", "docid-ascending", "expected", "best", "worst")))
 def test_lines_in_any_order_give_the_same_bits(qrels: Grades, run: Scores, rng: random.Random, ties: str) -> None:
-    """Lines of one query scattered over the file; under expected ties sums run in another order, so the last bit may differ."""
+    """Lines of one query scattered over the file; under expected ties sums run in another order, so
+    the last bit may differ.
+    """
     lines = run_lines(run)
     rng.shuffle(lines)
     found = evaluated(Qrels(qrels), read_run(lines), Convention.of("standard", ties=ties)).per_query()
@@ -103,7 +107,9 @@ def test_lines_in_any_order_give_the_same_bits(qrels: Grades, run: Scores, rng: 
     st.sampled_from(("lightgbm", "xgboost", "sklearn", "catboost", "torchmetrics", "pyltr", "linear-2010", "standard,ties=expected")),
 )
 def test_arrays_and_mappings_agree(queries: list[list[tuple[float, float]]], preset: str) -> None:
-    """Labels and scores against the same lists with ids, where every document is judged and returned."""
+    """Labels and scores against the same lists with ids, where every document is judged and
+    returned.
+    """
     queries = [items for items in queries if items] or [[(1.0, 0.0)]]
     qrels = {str(q): {f"d{i}": label for i, (label, _) in enumerate(items)} for q, items in enumerate(queries)}
     run = {str(q): {f"d{i}": score for i, (_, score) in enumerate(items)} for q, items in enumerate(queries)}
@@ -152,7 +158,9 @@ def large_run(rng: random.Random, n_queries: int, depth: int) -> tuple[Grades, l
 
 @pytest.mark.parametrize("scattered", [pytest.param(False, marks=pytest.mark.slow), True], ids=["together", "scattered"])
 def test_any_number_of_threads_gives_the_same_bits(scattered: bool) -> None:
-    """One, two and five threads on four megabytes of text, lines of a query together or scattered over the file."""
+    """One, two and five threads on four megabytes of text, lines of a query together or scattered
+    over the file.
+    """
     rng = random.Random(20)
     qrels, lines = large_run(rng, 1500, 100)
     if scattered:
@@ -191,7 +199,9 @@ def test_the_mean_is_exact_in_any_order() -> None:
     conventions(unjudged="not-relevant", missing="zero", negative="zero"),
 )
 def test_measures_do_not_disturb_each_other(qrels: Grades, run: Scores, asked: list[Measure], convention: Convention) -> None:
-    """Together the deepest decides how many hits are kept; each value has the bits that it has alone."""
+    """Together the deepest decides how many hits are kept; each value has the bits that it has
+    alone.
+    """
     assume(convention.alignment.ties != "expected" or all(offers_expected(one, convention) for one in asked))
     together = quietly(evaluate, Qrels(qrels), Run(run), asked, convention)
     for measure in asked:
@@ -203,8 +213,11 @@ def test_measures_do_not_disturb_each_other(qrels: Grades, run: Scores, asked: l
 def test_measures_of_arrays_do_not_disturb_each_other(
     queries: list[list[tuple[float, float]]], asked: list[Measure], convention: Convention
 ) -> None:
-    """The way a sum is made depends on whether lists are cut or whole, so the last bit may differ."""
-    if convention.alignment.ties.startswith("docid"):  # arrays have no document ids, and refuse these ties where they are asked for
+    """The way a sum is made depends on whether lists are cut or whole, so the last bit may
+    differ.
+    """
+    # arrays have no document ids, and refuse these ties where they are asked for
+    if convention.alignment.ties.startswith("docid"):
         convention = Convention.of(convention, ties="expected")
     asked = [measure for measure in asked if offers_expected(measure, convention)]
     labels, scores = (np.array([item[part] for items in queries for item in items]) for part in (0, 1))

@@ -21,7 +21,8 @@ from tests.properties.refusals import offers_expected, within_offer
 
 OF_GRADES = [name for name, cls in MEASURES.items() if not cls.needs and cls.aggregate != "text"]
 BETTER_IS_MORE = [name for name in OF_GRADES if MEASURES[name].direction == 1 and MEASURES[name].ideal_is_best]
-# Floored terms may lose a hundredth in the ideal order that another order keeps, so only unrounded values are bounded and ordered.
+# Floored terms may lose a hundredth in the ideal order that another order keeps, so only unrounded
+# values are bounded and ordered.
 EXACT = {"rounding": "none"}
 EXAMPLES = settings().max_examples // 2
 
@@ -75,7 +76,9 @@ def test_values_stay_within_the_bounds(name: str, data: st.DataObject) -> None:
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
 def test_no_order_beats_the_ideal_order(name: str, data: st.DataObject) -> None:
-    """The documents of a list, sorted by gain, score at least what they score in any order; NDCG of the ideal list is 1."""
+    """The documents of a list, sorted by gain, score at least what they score in any order; NDCG of
+    the ideal list is 1.
+    """
     measure = unrounded(data.draw(measures([MEASURES[name]])))
     # A class may offer other numbers beside the one that is better for being larger.
     measure = replace(measure, of=None) if hasattr(measure, "of") else measure
@@ -84,7 +87,8 @@ def test_no_order_beats_the_ideal_order(name: str, data: st.DataObject) -> None:
     qrels, run = data.draw(judgments(queries=["q1"])), data.draw(runs(queries=["q1"]))
     grades = qrels["q1"]
     gain = getattr(measure.under(convention), "gain", None)
-    # To a measure with a threshold an unjudged document is worth less than any judged one; to a gain it is worth 0.
+    # To a measure with a threshold an unjudged document is worth less than any judged one; to a
+    # gain it is worth 0.
     worth = {
         d: float(gain(np.array([grades[d]]))[0]) if gain and d in grades else grades.get(d, 0.0 if gain else -math.inf) for d in run["q1"]
     }
@@ -97,7 +101,9 @@ def test_no_order_beats_the_ideal_order(name: str, data: st.DataObject) -> None:
 @pytest.mark.parametrize("cutoff", [None, 1, 3, "0.5n"])
 @given(qrels=judgments(grades=(0, 1, 2, 3)), preset=st.sampled_from(sorted(PRESETS)))
 def test_the_ideal_list_has_ndcg_1(cutoff: int | str | None, qrels: Grades, preset: str) -> None:
-    """Under every preset: all judged documents returned, best first, in every query with a relevant one."""
+    """Under every preset: all judged documents returned, best first, in every query with a relevant
+    one.
+    """
     run = {query: {d: -float(place) for place, d in enumerate(sorted(grades, key=lambda d: -grades[d]))} for query, grades in qrels.items()}
     measure = MEASURES["nDCG"](cutoff=cutoff)  # type: ignore[arg-type]
     evaluation = evaluated(qrels, run, measure, Convention.of(preset))

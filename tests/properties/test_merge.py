@@ -1,4 +1,6 @@
-"""Evaluations of parts merge to the evaluation of the whole: bit for bit, in any order and grouping."""
+"""Evaluations of parts merge to the evaluation of the whole: bit for bit, in any order and
+grouping.
+"""
 
 import warnings
 from collections.abc import Sequence
@@ -22,7 +24,9 @@ def evaluated(qrels: object, run: object, convention: str = "standard") -> ir.Ev
 
 
 def facts(evaluation: ir.Evaluation) -> tuple[object, ...]:
-    """All that does not depend on the order of parts; values as bytes, so that no bit may differ."""
+    """All that does not depend on the order of parts; values as bytes, so that no bit may
+    differ.
+    """
     order = np.argsort(np.array(evaluation.queries))
     values, scored = evaluation.values[order], evaluation.scored[order]
     coverage = {name: value for name, value in vars(evaluation.coverage).items() if name not in ("missing_queries", "looks_swapped")}
@@ -41,7 +45,9 @@ def merged(parts: Sequence[ir.Evaluation]) -> ir.Evaluation:
 
 @st.composite
 def cases(draw):
-    """Judgments, a run, and the part of each query. Every part has a judged query, for `evaluate` refuses one without."""
+    """Judgments, a run, and the part of each query. Every part has a judged query, for `evaluate`
+    refuses one without.
+    """
     qrels = {**{query: {"d1": 1} for query in QUERIES[:3]}, **draw(strategies.judgments(queries=QUERIES))}
     run = draw(strategies.runs(queries=(*QUERIES, "unjudged")))
     where = {query: draw(st.integers(0, 2)) for query in (*qrels, *run)} | dict(zip(QUERIES, (0, 1, 2), strict=False))
@@ -51,7 +57,8 @@ def cases(draw):
 @given(cases(), st.sampled_from(["standard", "trec_eval", "lightgbm", "standard,missing=left-out"]), st.permutations([0, 1, 2]))
 def test_parts_merge_to_the_whole_in_any_order_and_grouping(case, convention, order) -> None:
     qrels, run, where = case
-    run = {**run, **{query: {"d1": 1.0} for query in QUERIES[:3] if query not in run}}  # a part that scores nothing is refused
+    # a part that scores nothing is refused
+    run = {**run, **{query: {"d1": 1.0} for query in QUERIES[:3] if query not in run}}
     whole = evaluated(qrels, run, convention)
     parts = [
         evaluated(*({query: one for query, one in table.items() if where[query] == part} for table in (qrels, run)), convention)
@@ -63,7 +70,9 @@ def test_parts_merge_to_the_whole_in_any_order_and_grouping(case, convention, or
 
 @given(cases())
 def test_parts_of_a_run_under_all_judgments_merge_to_the_whole(case) -> None:
-    """As after a broadcast of the judgments: each part misses the queries of the others, and the whole does not."""
+    """As after a broadcast of the judgments: each part misses the queries of the others, and the
+    whole does not.
+    """
     qrels, run, where = case
     run = {**run, **{query: {"d1": 1.0} for query in QUERIES[:3] if query not in run}}
     whole = evaluated(qrels, run, "standard,missing=left-out")

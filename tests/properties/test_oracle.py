@@ -1,4 +1,6 @@
-"""Every measure under every convention equals its definition, written slowly: closed forms of ties against all orders, and all the rest."""
+"""Every measure under every convention equals its definition, written slowly: closed forms of ties
+against all orders, and all the rest.
+"""
 
 import math
 from collections.abc import Sequence
@@ -106,7 +108,9 @@ def test_tables_equal_the_definition(name: str, data: st.DataObject) -> None:
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
 def test_ties_equal_the_mean_best_and_worst_of_all_orders(name: str, data: st.DataObject) -> None:
-    """Tied groups with unjudged members, cutoffs inside them, kept negative grades: closed form against enumeration."""
+    """Tied groups with unjudged members, cutoffs inside them, kept negative grades: closed form
+    against enumeration.
+    """
     measure = data.draw(measures([MEASURES[name]]), label="measure")
     ties = data.draw(st.sampled_from(("expected", "best", "worst")))
     drawn = data.draw(conventions(ties=ties, duplicates="first", rounding="none"), label="convention")
@@ -121,7 +125,8 @@ STRADDLING_CUTOFFS = (2, 3, 4)
 
 
 def straddling_ties() -> tuple[Grades, Rows]:
-    """One query for each choice of grades, three or more of them relevant, of four tied documents at ranks 2 to 5.
+    """One query for each choice of grades, three or more of them relevant, of four tied documents
+    at ranks 2 to 5.
 
     A document stands above the tie, one below, and one relevant document is not returned.
     """
@@ -136,7 +141,9 @@ def straddling_ties() -> tuple[Grades, Rows]:
 
 
 def straddled(name: str) -> list[Measure]:
-    """The measure with its options unset, at cutoffs inside the tie, or at levels of recall reached there."""
+    """The measure with its options unset, at cutoffs inside the tie, or at levels of recall reached
+    there.
+    """
     cls = MEASURES[name]
     if cls.after_at == "recall":
         return [cls(recall=recall) for recall in (0.5, 0.7)]  # type: ignore[call-arg]
@@ -147,7 +154,9 @@ def straddled(name: str) -> list[Measure]:
 @pytest.mark.parametrize("ties", ["expected", "best", "worst"])
 @pytest.mark.parametrize("name", OF_GRADES)
 def test_a_tie_across_the_cutoff_equals_the_mean_best_and_worst_of_all_orders(name: str, ties: str) -> None:
-    """Not drawn but enumerated: examples rarely hold three relevant documents in one tie, where a wrong order of gains shows."""
+    """Not drawn but enumerated: examples rarely hold three relevant documents in one tie, where a
+    wrong order of gains shows.
+    """
     qrels, run = straddling_ties()
     for measure in straddled(name):
         convention = within_offer(measure, Convention.of("standard", ties=ties), instead="worst")
@@ -196,7 +205,8 @@ def test_arrays_equal_the_definition(name: str, data: st.DataObject) -> None:
     queries = data.draw(lists(grades=grades), label="lists")
     if width:
         queries = [(items * width)[:width] if items else [(1.0, 0.0)] * width for items in queries]
-    if convention.alignment.ties.startswith("docid"):  # arrays have no document ids, and refuse these ties where they are asked for
+    # arrays have no document ids, and refuse these ties where they are asked for
+    if convention.alignment.ties.startswith("docid"):
         convention = Convention.of(convention, ties="expected")
     if not offers_expected(measure, convention) and convention.alignment.ties == "expected":
         convention = Convention.of(convention, ties="input")

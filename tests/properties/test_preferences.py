@@ -1,4 +1,6 @@
-"""Measures of preferences and of several assessors against their definitions, and what must hold for all of them."""
+"""Measures of preferences and of several assessors against their definitions, and what must hold
+for all of them.
+"""
 
 import math
 from collections.abc import Mapping
@@ -36,7 +38,9 @@ def evaluated(table: PreferenceQrels | AssessorQrels | Qrels, run: Scores, measu
 @pytest.mark.parametrize("name", OF_PREFERENCES)
 @given(data=st.data())
 def test_preferences_equal_the_definition(name: str, data: st.DataObject) -> None:
-    """Every option, groups of one and several sub-groups, ties by id, by input, and averaged over all orders."""
+    """Every option, groups of one and several sub-groups, ties by id, by input, and averaged over
+    all orders.
+    """
     measure = data.draw(measures([MEASURES[name]]))
     table, run = data.draw(preferences()), data.draw(runs())
     ties = data.draw(TIES)
@@ -136,7 +140,9 @@ def test_assessors_equal_the_definition(text: str, table: dict[str, Grades], run
 )
 @given(qrels=judgments(grades=(-1, 0, 1, 2)), run=runs(), data=st.data())
 def test_one_assessor_alone_is_plain_judgments(text: str, one: str, qrels: Grades, run: Scores, data: st.DataObject) -> None:
-    """Under every tie rule, policy for queries without relevant documents, and policy for negative grades."""
+    """Under every tie rule, policy for queries without relevant documents, and policy for negative
+    grades.
+    """
     ties = data.draw(st.sampled_from(("docid", "input", "expected", "best", "worst")))
     policy = data.draw(st.sampled_from(("zero", "one", "nan", "left-out")))
     convention = Convention.of("standard", ties=ties, no_relevant=policy, negative=data.draw(st.sampled_from(("zero", "kept", "removed"))))

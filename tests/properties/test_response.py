@@ -1,4 +1,6 @@
-"""How values respond to grades, with any options; bounds of values rest on it (`idealrank.judging.bounds`)."""
+"""How values respond to grades, with any options; bounds of values rest on it
+(`idealrank.judging.bounds`).
+"""
 
 from itertools import permutations
 
@@ -44,7 +46,8 @@ def test_values_respond_to_grades_as_their_class_says(name: str) -> None:
             convention = within_offer(measure, Convention.of("standard", ties=ties), instead="worst")
             qrels: dict[str, dict[str, float]] = {}
             run: dict[str, dict[str, float]] = {}
-            least: list[tuple[str, str]] = []  # the value of the first is at most that of the second
+            # the value of the first is at most that of the second
+            least: list[tuple[str, str]] = []
             for number in range(LISTS):
                 _add_list(rng, str(number), measure.response, convention, qrels, run, least)
             values = quietly(evaluate, Qrels(qrels), Run(run), measure, convention).per_query()
@@ -62,7 +65,9 @@ def _add_list(
     run: dict[str, dict[str, float]],
     least: list[tuple[str, str]],
 ) -> None:
-    """A list with judged and unjudged documents, judged ones outside it, and each change that must not lower the value."""
+    """A list with judged and unjudged documents, judged ones outside it, and each change that must
+    not lower the value.
+    """
     size = int(rng.integers(1, 8))
     scores = dict(zip((f"d{place}" for place in range(size)), np.sort(rng.integers(0, 4, size))[::-1].astype(float).tolist(), strict=True))
     grades = {document: float(rng.integers(0, 4) * (rng.random() < 0.7)) for document in scores if rng.random() < 0.75}

@@ -1,4 +1,6 @@
-"""Real servers, each started once for the session and stopped at its end, and a small corpus whose exact neighbours are known."""
+"""Real servers, each started once for the session and stopped at its end, and a small corpus whose
+exact neighbours are known.
+"""
 
 import runpy
 import tempfile
@@ -70,7 +72,8 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
-    # As root, the server runs as a user of its own, who must reach the folder: every start of pytest closes the folder of its own again.
+    # As root, the server runs as a user of its own, who must reach the folder: every start of
+    # pytest closes the folder of its own again.
     with tempfile.TemporaryDirectory(prefix="idealrank-") as folder, servers()["postgres_server"](Path(folder) / "data") as url:
         yield url
 

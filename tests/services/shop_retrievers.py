@@ -1,4 +1,6 @@
-"""Retrievers as an application has them, made with the real frameworks over a few passages of pages."""
+"""Retrievers as an application has them, made with the real frameworks over a few passages of
+pages.
+"""
 
 PASSAGES = [
     ("p1", "shoes", "red running shoes with a soft sole"),

@@ -1,4 +1,6 @@
-"""Elasticsearch's protocol against an emulator (`noida-db`), which is not the real server: requests, answers and errors, no numbers."""
+"""Elasticsearch's protocol against an emulator (`noida-db`), which is not the real server:
+requests, answers and errors, no numbers.
+"""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,6 @@
-"""Engines inside the process: Qdrant, FAISS, sqlite-vec, DuckDB and LanceDB against exact neighbours."""
+"""Engines inside the process: Qdrant, FAISS, sqlite-vec, DuckDB and LanceDB against exact
+neighbours.
+"""
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +17,7 @@ from tests.services.conftest import Corpus, ids_of, made
 pytestmark = pytest.mark.service
 
 
-# --- Qdrant, embedded ---------------------------------------------------------------------------------------------------------
+# --- Qdrant, embedded -----------------------------------------------------------------------------
 
 
 def qdrant_folder(folder: Path, corpus: Corpus) -> str:
@@ -65,7 +67,7 @@ def test_a_qdrant_server_that_is_not_there_is_a_passing_failure(corpus: Corpus) 
     assert raised.value.temporary
 
 
-# --- FAISS --------------------------------------------------------------------------------------------------------------------
+# --- FAISS ----------------------------------------------------------------------------------------
 
 
 def faiss_files(folder: Path, corpus: Corpus, kind: str, metric: str) -> dict[str, str]:
@@ -115,7 +117,7 @@ def test_faiss_refuses_files_that_do_not_fit(tmp_path: Path, corpus: Corpus) -> 
         made("faiss", **{**given, "path": given["ids"]})
 
 
-# --- sqlite-vec ---------------------------------------------------------------------------------------------------------------
+# --- sqlite-vec -----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -161,7 +163,7 @@ def test_sqlite_vec_names_what_is_wrong(driver: str, vec_database: str, corpus: 
         made("sqlite-vec", path=f"{vec_database}.not", table="pages", column="embedding")
 
 
-# --- DuckDB -------------------------------------------------------------------------------------------------------------------
+# --- DuckDB ---------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -214,7 +216,7 @@ def test_duckdb_reads_only_and_names_what_is_wrong(duckdb_file: str, corpus: Cor
         made("duckdb", path=duckdb_file, sql="SELECT 1", extensions=["nothing_of_this_name"])
 
 
-# --- LanceDB ------------------------------------------------------------------------------------------------------------------
+# --- LanceDB --------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -252,7 +254,7 @@ def test_lancedb_finds_words_and_names_a_missing_table(lance_folder: str, corpus
         made("lancedb", path=lance_folder, table="nothing")
 
 
-# --- the contract -------------------------------------------------------------------------------------------------------------
+# --- the contract ---------------------------------------------------------------------------------
 
 
 def test_the_contract_of_backends_holds_for_qdrant(tmp_path: Path, corpus: Corpus) -> None:

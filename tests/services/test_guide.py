@@ -34,7 +34,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory, redis_url: str, postgres_ur
         sys.path.remove(str(PYDOCS))
     made = tmp_path_factory.mktemp("guide")
     texts = dict(zip(corpus.ids, corpus.texts, strict=True))
-    vectors = corpus.vectors / np.sqrt((corpus.vectors**2).sum(1, keepdims=True))  # unit length, as in the example
+    # unit length, as in the example
+    vectors = corpus.vectors / np.sqrt((corpus.vectors**2).sum(1, keepdims=True))
     engines.sqlite_fts5(made, texts)
     engines.redis_indexes(redis_url, texts, vectors)
     engines.postgres_table(database_of_guide(postgres_url, create=True), texts, vectors)

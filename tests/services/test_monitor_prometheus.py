@@ -1,6 +1,8 @@
-"""Monitor, Prometheus and Alertmanager together: the real programs read the metrics, evaluate the rules and pass alerts on.
+"""Monitor, Prometheus and Alertmanager together: the real programs read the metrics, evaluate the
+rules and pass alerts on.
 
-On Debian: ``apt-get install prometheus prometheus-alertmanager``. Programs elsewhere are named by the folder IDEALRANK_PROMETHEUS.
+On Debian: ``apt-get install prometheus prometheus-alertmanager``. Programs elsewhere are named by
+the folder IDEALRANK_PROMETHEUS.
 """
 
 import json
@@ -66,7 +68,7 @@ def test_promtool_accepts_the_metrics(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b""), done.stderr
 
 
-# --- all of them -----------------------------------------------------------------------------------------------------------------
+# --- all of them ----------------------------------------------------------------------------------
 
 
 def free_port() -> int:

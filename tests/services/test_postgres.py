@@ -1,4 +1,6 @@
-"""PostgreSQL 18 with pgvector: full text, neighbours, a query of one's own, and sessions that can only read."""
+"""PostgreSQL 18 with pgvector: full text, neighbours, a query of one's own, and sessions that can
+only read.
+"""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -45,7 +47,8 @@ def test_neighbours_are_the_exact_ones(metric: str, url: str, corpus: Corpus) ->
 
 
 def test_an_hnsw_index_returns_at_most_ef_search_rows_unless_it_scans_on(url: str, corpus: Corpus) -> None:
-    given = {"url": f"{url}&options=-cenable_seqscan%3Doff", "table": "documents", "column": "embedding"}  # as in a large table
+    # as in a large table
+    given = {"url": f"{url}&options=-cenable_seqscan%3Doff", "table": "documents", "column": "embedding"}
     usual = made("pgvector", **given)
     deep = made("pgvector", **given, ef_search=100)
     iterative = made("pgvector", **given, iterative_scan="strict_order")

@@ -1,4 +1,6 @@
-"""Redis 8.2 with its search module: neighbours, words, vector sets, and the sort of the tutorials."""
+"""Redis 8.2 with its search module: neighbours, words, vector sets, and the sort of the
+tutorials.
+"""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -49,8 +51,10 @@ def test_scores_are_negated_distances(metric: str, client: Any, redis_url: str, 
     found = backend.search(query, 20)
 
     expected = np.sort(corpus.similarities(query, metric))[::-1][:20]
-    distances = {"cosine": 1 - expected, "inner-product": 1 - expected, "l2": expected**2}[metric]  # of Redis: l2 is squared
-    assert [one.score for one in found] == pytest.approx(-distances, abs=1e-5)  # float32 of the server
+    # of Redis: l2 is squared
+    distances = {"cosine": 1 - expected, "inner-product": 1 - expected, "l2": expected**2}[metric]
+    # float32 of the server
+    assert [one.score for one in found] == pytest.approx(-distances, abs=1e-5)
 
 
 def test_the_ascending_page_of_a_perfect_retriever_has_ndcg_1_and_the_descending_sort_of_tutorials_has_0_83(
@@ -58,11 +62,13 @@ def test_the_ascending_page_of_a_perfect_retriever_has_ndcg_1_and_the_descending
 ) -> None:
     query = corpus.queries[0]
     nearest = corpus.nearest(query, 10)
-    qrels = {query.id: dict(zip(nearest, [2] * 6 + [1] * 4, strict=True))}  # the retriever is perfect: nearer is more relevant
+    # the retriever is perfect: nearer is more relevant
+    qrels = {query.id: dict(zip(nearest, [2] * 6 + [1] * 4, strict=True))}
 
     backend = made("redis", url=redis_url, index="cosine", field="v", prefix="doc:", ef=300)
     right = backend.search(query, 10)
-    sort = ("SORTBY", "score", "DESC", "LIMIT", 0, 10, "RETURN", 1, "score", "DIALECT", 2)  # `.sort_by("score", asc=False)`
+    # `.sort_by("score", asc=False)`
+    sort = ("SORTBY", "score", "DESC", "LIMIT", 0, 10, "RETURN", 1, "score", "DIALECT", 2)
     parameters = ("PARAMS", 2, "vector", np.asarray(query.vector, dtype="<f4").tobytes())
     reply = client.execute_command("FT.SEARCH", "cosine", "*=>[KNN 10 @v $vector EF_RUNTIME 300 AS score]", *parameters, *sort)
     keys = reply[1::2] if isinstance(reply, list) else [row[b"id"] for row in reply[b"results"]]

@@ -32,7 +32,8 @@ def test_a_vector_store_of_langchain_is_a_retriever() -> None:
 def test_nodes_of_llama_index_have_scores_and_documents() -> None:
     nodes = found("llama_index")
     assert len(nodes) == 3
-    assert all(score == pytest.approx(1) for _, score in nodes)  # its mock embedding gives every text the same vector
+    # its mock embedding gives every text the same vector
+    assert all(score == pytest.approx(1) for _, score in nodes)
     assert {one for one, _ in found("llama_index", id="ref_doc_id")} == {"doc-shoes", "doc-boots", "doc-socks"}
     assert {one for one, _ in found("llama_index", id="page")} == {"shoes", "boots", "socks"}
 

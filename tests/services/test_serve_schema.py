@@ -1,4 +1,6 @@
-"""The JSON API of `idealrank serve` against its own OpenAPI document, by schemathesis: coverage, fuzzing and sequences of requests."""
+"""The JSON API of `idealrank serve` against its own OpenAPI document, by schemathesis: coverage,
+fuzzing and sequences of requests.
+"""
 
 import os
 import subprocess

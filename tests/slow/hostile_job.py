@@ -1,4 +1,5 @@
-"""Read or join hostile files in a process of its own, and print what came out and the most memory it took, as JSON.
+"""Read or join hostile files in a process of its own, and print what came out and the most memory
+it took, as JSON.
 
 python -m tests.slow.hostile_job read QRELS
 python -m tests.slow.hostile_job align QRELS RUN DEPTH

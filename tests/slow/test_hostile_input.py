@@ -1,4 +1,6 @@
-"""Input of extreme shape: right numbers, in bounded memory. Each job runs in a process of its own, whose peak is measured."""
+"""Input of extreme shape: right numbers, in bounded memory. Each job runs in a process of its own,
+whose peak is measured.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ PRIME = 7_368_787  # scores are a permutation of 0 ... n - 1: multiples of it mo
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder for files of hundreds of megabytes, emptied at once and not when pytest finds the time."""
+    """A folder for files of hundreds of megabytes, emptied at once and not when pytest finds the
+    time.
+    """
     yield tmp_path
     for path in tmp_path.iterdir():
         path.unlink()
@@ -76,7 +80,9 @@ def test_an_id_of_100_megabytes_is_an_id(folder: Path) -> None:
 
 @pytest.mark.parametrize("byte", [b"x", b" ", b"\0", b"#"])
 def test_a_line_of_100_megabytes_of_one_byte(folder: Path, small_qrels: Path, byte: bytes) -> None:
-    """No line feed at all: one field, a blank line, a control byte, a comment. The error shows 120 bytes of it."""
+    """No line feed at all: one field, a blank line, a control byte, a comment. The error shows 120
+    bytes of it.
+    """
     run = write(folder / "run", [byte * 100 * MEGABYTE])
     result = run_job("align", small_qrels, run, 10)
     if byte in b" #":
@@ -124,7 +130,9 @@ def test_one_query_of_ten_million_documents(folder: Path, depth: int) -> None:
 
 
 def test_every_line_scattered(folder: Path) -> None:
-    """No line has the query of the line before: each query is put together from all over the file."""
+    """No line has the query of the line before: each query is put together from all over the
+    file.
+    """
     queries, length = 1000, 5000
     qrels = write(folder / "qrels", (b"q%d 0 d%d 1\n" % (q, d) for q in range(queries) for d in range(0, length, 50)))
     run = write(folder / "run", (b"q%d Q0 d%d 1 %d t\n" % (q, d, d * PRIME % length) for d in range(length) for q in range(queries)))
@@ -137,7 +145,9 @@ def test_every_line_scattered(folder: Path) -> None:
 
 
 def test_memory_does_not_grow_with_an_ordinary_run(folder: Path) -> None:
-    """Lines of a query together: what is held beyond the mapped file stays small, whatever the size of the run."""
+    """Lines of a query together: what is held beyond the mapped file stays small, whatever the size
+    of the run.
+    """
     queries, length = 4000, 1000
     qrels = write(folder / "qrels", (b"q%d 0 d%d 1\n" % (q, d) for q in range(queries) for d in range(0, length, 50)))
     run = write(folder / "run", (b"q%d Q0 d%d 1 %d t\n" % (q, d, d * PRIME % length) for q in range(queries) for d in range(length)))
@@ -154,7 +164,9 @@ def evaluated(folder: Path, qrels: Iterable[bytes], run: Iterable[bytes]) -> dic
 
 
 def test_evaluating_ten_million_queries_of_one_document(folder: Path) -> None:
-    """Each finds its document first but those at every tenth place, whose document nobody judged."""
+    """Each finds its document first but those at every tenth place, whose document nobody
+    judged.
+    """
     n = 10_000_000
     result = evaluated(
         folder,

@@ -50,7 +50,9 @@ def lists(seed: int = 0, shape: tuple[int, ...] = (6, 7), dtype: torch.dtype = t
 
 
 def padded(scores: torch.Tensor, labels: torch.Tensor, filling: float = float("nan")) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Pad lists before, between and after the documents, with values that must not change the loss."""
+    """Pad lists before, between and after the documents, with values that must not change the
+    loss.
+    """
     places = torch.tensor([1, 2, 4, 5, 6, 7, 9][: scores.shape[-1]])
     shape = (*scores.shape[:-1], 11)
     wide, grades, mask = torch.full(shape, filling, dtype=scores.dtype), torch.full(shape, 99), torch.zeros(shape, dtype=torch.bool)

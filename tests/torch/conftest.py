@@ -1,4 +1,6 @@
-"""Tests of the losses for PyTorch, for `make test-peers`; without PyTorch none is collected, and that run fails for lack of tests."""
+"""Tests of the losses for PyTorch, for `make test-peers`; without PyTorch none is collected, and
+that run fails for lack of tests.
+"""
 
 from importlib.util import find_spec
 

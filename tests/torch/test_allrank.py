@@ -15,7 +15,9 @@ pytestmark = [pytest.mark.peers, pytest.mark.filterwarnings("ignore")]
 
 
 def single(seed: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Lists of up to seven documents in float32, as allRank has them, with the mask of the first few."""
+    """Lists of up to seven documents in float32, as allRank has them, with the mask of the first
+    few.
+    """
     scores, labels = lists(seed, (5, 7), torch.float32)
     return scores, labels, torch.arange(7) < torch.tensor([[7], [5], [2], [6], [7]])
 
@@ -63,7 +65,8 @@ def test_the_value_is_that_of_allrank(name: str) -> None:
     found = float(SAME[name](scores, labels, mask))
     # Neural NDCG is returned with a minus there, and not taken from 1.
     wanted = 1 + called(function, **options) if "neuralNDCG" in name else called(function, **options)
-    assert found == pytest.approx(wanted, rel=1e-4)  # float32, and Sinkhorn's steps stop at a tolerance there
+    # float32, and Sinkhorn's steps stop at a tolerance there
+    assert found == pytest.approx(wanted, rel=1e-4)
 
 
 def test_list_mle_is_that_of_allrank_where_no_labels_are_equal() -> None:

@@ -1,4 +1,6 @@
-"""Every public function and class of the losses has a docstring: the default environment cannot import them."""
+"""Every public function and class of the losses has a docstring: the default environment cannot
+import them.
+"""
 
 import importlib
 import inspect

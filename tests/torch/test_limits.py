@@ -1,4 +1,6 @@
-"""The losses against the measures of idealrank: limits as the temperature falls, bounds, and weights that are differences."""
+"""The losses against the measures of idealrank: limits as the temperature falls, bounds, and
+weights that are differences.
+"""
 
 from functools import partial
 from itertools import combinations
@@ -16,7 +18,8 @@ pytestmark = pytest.mark.peers
 
 CONVENTIONS = ["standard", "lightgbm", "sklearn"]
 COLD = 1e-4
-# The share that a reciprocal swap sends the wrong way falls with the temperature, not with its exponential.
+# The share that a reciprocal swap sends the wrong way falls with the temperature, not with its
+# exponential.
 TOLERANCE = {"bitonic network": 0.02}
 
 
@@ -89,13 +92,15 @@ def test_the_stochastic_form_is_the_mean_over_noisy_orders() -> None:
     drawn = losses.NeuralNDCGLoss(temperature=COLD, samples=4000, sinkhorn=2, generator=torch.Generator().manual_seed(1), reduction="none")
     noise = torch.distributions.Gumbel(torch.tensor(0.0, dtype=torch.float64), 1.0).sample((4000, 4, 5))
     wanted = np.mean([1 - ir.ndcg(labels, scores + one) for one in noise], axis=0)
-    # Two means of 4,000 values each, whose deviation is at most 1/2: four standard errors of the difference.
+    # Two means of 4,000 values each, whose deviation is at most 1/2: four standard errors of the
+    # difference.
     assert drawn(scores, labels).numpy() == pytest.approx(wanted, abs=4 * 0.5 * (2 / 4000) ** 0.5)
 
 
 def test_the_loss_of_linear_ndcg_tends_to_it_ties_included() -> None:
     scores, labels = lists(13)
-    scores = scores.round()  # ties, which the measure takes in every order, and the sigmoid as half wrong
+    # ties, which the measure takes in every order, and the sigmoid as half wrong
+    scores = scores.round()
     wanted = 1 - ir.ndcg(labels, scores, discount="linear")
     found = losses.LinearNDCGLoss(temperature=COLD, reduction="none")(scores, labels)
     assert found.numpy() == pytest.approx(wanted, abs=1e-9)

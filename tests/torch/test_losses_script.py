@@ -1,4 +1,6 @@
-"""The committed comparison with sentence-transformers: values and gradients are equal, on lists of any length."""
+"""The committed comparison with sentence-transformers: values and gradients are equal, on lists of
+any length.
+"""
 
 import runpy
 from pathlib import Path

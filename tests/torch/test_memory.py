@@ -16,7 +16,9 @@ WHOLE_LISTS = {"NeuralNDCG", "NeuralNDCG@3"}
 
 
 class Largest(TorchDispatchMode):
-    """Elements of the largest tensor that an operation stores; views and expanded tensors store none of their own."""
+    """Elements of the largest tensor that an operation stores; views and expanded tensors store
+    none of their own.
+    """
 
     elements = 0
 

@@ -1,4 +1,6 @@
-"""Scores of answers for preference alignment: by plain loops, with the signs of the authors' code of DRPO."""
+"""Scores of answers for preference alignment: by plain loops, with the signs of the authors' code
+of DRPO.
+"""
 
 import pytest
 import torch
@@ -14,7 +16,9 @@ REWARDS = torch.tensor([[0.1, 0.9, 0.5], [3.0, 1.0, 2.0]])
 
 
 def naive_scores(averages: list[float], weights: list[float], rank_margin: float, adaptive: float, momentum: float) -> list[list[float]]:
-    """Update the averages, by rank, and score: a margin adds to the worse answers, and takes their usual score from the better ones."""
+    """Update the averages, by rank, and score: a margin adds to the worse answers, and takes their
+    usual score from the better ones.
+    """
     means = (LOG_PROBS / LENGTHS).tolist()
     ranks = [[sum(other > own for other in row) for own in row] for row in REWARDS.tolist()]
     for rank in range(3):
@@ -41,7 +45,8 @@ def test_both_margins_work_against_the_better_answer() -> None:
     better, worse = losses.RankPolicyScores(rank_margin=0.5, adaptive_margin=0.0)(equal, lengths, rewards)[0]
     assert worse - better == pytest.approx(0.5)
     policy = losses.RankPolicyScores(rank_margin=0.0, adaptive_margin=1.0)
-    policy(torch.tensor([[-1.0, -5.0]]), lengths, rewards)  # the better answer has had the higher score
+    # the better answer has had the higher score
+    policy(torch.tensor([[-1.0, -5.0]]), lengths, rewards)
     policy.eval()
     better, worse = policy(equal, lengths, rewards)[0]
     assert worse - better == pytest.approx(4.0)

@@ -1,4 +1,6 @@
-"""The neural ranker of `idealrank train`: equal to one that is trained by hand in plain PyTorch, and measured as `evaluate` measures."""
+"""The neural ranker of `idealrank train`: equal to one that is trained by hand in plain PyTorch,
+and measured as `evaluate` measures.
+"""
 
 import inspect
 import json
@@ -119,7 +121,8 @@ def test_weights_are_those_of_pytorchs_own_cross_entropy(folder: Path) -> None:
     with torch.random.fork_rng(devices=[]):
         wanted = by_hand(data, "none", 3, 5, 8, cross_entropy)
     for name, tensor in found.layers.state_dict().items():
-        if name != "3.bias":  # a shift of all scores has the gradient 0, of which Adam makes steps of rounding errors
+        # a shift of all scores has the gradient 0, of which Adam makes steps of rounding errors
+        if name != "3.bias":
             torch.testing.assert_close(tensor, wanted.state_dict()[name], rtol=1e-3, atol=1e-5)
 
 

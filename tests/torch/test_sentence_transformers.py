@@ -1,4 +1,6 @@
-"""Values, gradients and a training of `CrossEncoderLoss` beside the listwise losses of sentence-transformers, on a tiny model made here."""
+"""Values, gradients and a training of `CrossEncoderLoss` beside the listwise losses of
+sentence-transformers, on a tiny model made here.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,9 @@ LABELS = [[3.0, 0.0, 1.0, 0.0], [2.0, 0.0], [1.0, 3.0, 0.0, 0.0, 2.0]]
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A cross encoder of two small layers, whose words are those above; it draws nothing at random."""
+    """A cross encoder of two small layers, whose words are those above; it draws nothing at
+    random.
+    """
     from sentence_transformers import CrossEncoder
     from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
 

@@ -1,4 +1,6 @@
-"""Values of the losses: as their definitions have them, whatever the padding, the shape of the batch and the type of the scores."""
+"""Values of the losses: as their definitions have them, whatever the padding, the shape of the
+batch and the type of the scores.
+"""
 
 import pytest
 import torch
@@ -79,7 +81,8 @@ def test_half_precision_is_computed_in_single(name: str, kind: torch.dtype) -> N
     assert value.dtype == torch.float32
     assert scores.grad.dtype == kind
     assert scores.grad.isfinite().all()
-    assert float(value.detach()) == pytest.approx(float(exact), rel=1e-4)  # float32 holds seven digits; softmax exponents reach a thousand
+    # float32 holds seven digits; softmax exponents reach a thousand
+    assert float(value.detach()) == pytest.approx(float(exact), rel=1e-4)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if hasattr(LOSSES[name][0], "pairs_at_once")])

@@ -1,4 +1,6 @@
-"""The losses of one list as their papers define them: loops over documents, ranks and pairs, in plain Python."""
+"""The losses of one list as their papers define them: loops over documents, ranks and pairs, in
+plain Python.
+"""
 
 import math
 from itertools import product

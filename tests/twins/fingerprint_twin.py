@@ -1,4 +1,6 @@
-"""Fingerprints of judgments written slowly, from the definition: sums of a hash of every judgment."""
+"""Fingerprints of judgments written slowly, from the definition: sums of a hash of every
+judgment.
+"""
 
 import struct
 from collections.abc import Iterable, Mapping

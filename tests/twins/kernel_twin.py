@@ -1,4 +1,6 @@
-"""What the kernel does with texts and tables, in plain Python that is easy to check by reading and far too slow to use."""
+"""What the kernel does with texts and tables, in plain Python that is easy to check by reading and
+far too slow to use.
+"""
 
 from __future__ import annotations
 
@@ -175,7 +177,8 @@ def read_text(kind: Kind, buffers: Sequence[bytes], duplicates: str) -> tuple[di
 class Ranked:
     """One query of an alignment.
 
-    A hit is (judgment, rank, first, last), an unjudged document (id, rank, first, last), one of the top (id, score, tied).
+    A hit is (judgment, rank, first, last), an unjudged document (id, rank, first, last), one of the
+    top (id, score, tied).
     """
 
     in_run: bool = False

@@ -1,4 +1,6 @@
-"""Gradients of ranking measures, one pair at a time: a pair's weight is the measure before and after its two documents swap places."""
+"""Gradients of ranking measures, one pair at a time: a pair's weight is the measure before and
+after its two documents swap places.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -26,7 +28,9 @@ def value_of(swap: str, weights: Sequence[float]) -> Value:
 
 
 def changes(swap: str, gains: Sequence[float], weights: Sequence[float]) -> dict[tuple[int, int], float]:
-    """By pair of ranks (from 0): how much the measure of the list changes if the two swap; by `even` the difference of the gains."""
+    """By pair of ranks (from 0): how much the measure of the list changes if the two swap; by
+    `even` the difference of the gains.
+    """
     n = len(gains)
     pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
     if swap == "even":

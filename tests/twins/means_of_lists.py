@@ -1,4 +1,6 @@
-"""Exact means of DCG and its ideal over lists of n documents, for binary relevance: sums over ranks, no integral, no asymptotics."""
+"""Exact means of DCG and its ideal over lists of n documents, for binary relevance: sums over
+ranks, no integral, no asymptotics.
+"""
 
 from collections.abc import Sequence
 
@@ -15,7 +17,9 @@ def weights(discount: str, n: int) -> np.ndarray:
 
 
 def chances(coefficients: Sequence[float], n: int) -> np.ndarray:
-    """P(rank r is relevant) for ybar(1 - u) = sum_k a_k u^k: moments of uniform order statistics, r (r+1) ... / (n+1) ..."""
+    """P(rank r is relevant) for ybar(1 - u) = sum_k a_k u^k: moments of uniform order statistics, r
+    (r+1) ... / (n+1) ...
+    """
     ranks, power, total = np.arange(1.0, n + 1), np.ones(n), np.zeros(n)
     for k, coefficient in enumerate(coefficients):
         total += coefficient * power
@@ -37,7 +41,9 @@ def mean_ideal(coefficients: Sequence[float], n: int, discount: str, cutoff: int
 
 
 def mean_ndcg_of_noise(share: float, n: int, discount: str) -> tuple[float, float]:
-    """Mean and standard deviation of NDCG where ybar = share: given L = l the relevant ones are any l of n, all alike."""
+    """Mean and standard deviation of NDCG where ybar = share: given L = l the relevant ones are any
+    l of n, all alike.
+    """
     weight = weights(discount, n)
     counts = np.arange(1, n + 1)
     ideal, chance = np.cumsum(weight), binom.pmf(counts, n, share)

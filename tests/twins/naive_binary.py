@@ -4,7 +4,9 @@ from tests.twins.naive_query import Asked, Entry, Query, Value, average_precisio
 
 
 def f_measure(asked: Asked, order: list[Entry], query: Query) -> float | None:
-    """The weighted harmonic mean of precision and recall of the first k ranks; those the list lacks are not relevant."""
+    """The weighted harmonic mean of precision and recall of the first k ranks; those the list lacks
+    are not relevant.
+    """
     found, total = len(relevant_ranks(asked, order, query)), n_relevant(asked, query)
     if not total or not found:
         return 0.0 if total else undefined(asked)

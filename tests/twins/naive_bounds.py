@@ -1,4 +1,6 @@
-"""Bounds by their definition: every grade for every open document, and the evaluation of each choice as if it had been judged."""
+"""Bounds by their definition: every grade for every open document, and the evaluation of each
+choice as if it had been judged.
+"""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -14,7 +16,9 @@ Scores = Mapping[str, float]
 
 
 def open_documents(judged: Grades, runs: Sequence[Scores], convention: Convention, depth: int | None) -> list[str]:
-    """Documents without a grade that some run shows down to a rank, or ties with a document there, where ties have no order."""
+    """Documents without a grade that some run shows down to a rank, or ties with a document there,
+    where ties have no order.
+    """
     found: dict[str, None] = {}
     for run in runs:
         ranking = ir.Run({"q": dict(run)}).ranking("q", convention.alignment)
@@ -28,7 +32,9 @@ def open_documents(judged: Grades, runs: Sequence[Scores], convention: Conventio
 def values(
     judged: Grades, runs: Sequence[Scores], measure: str, convention: Convention, scale: Sequence[float], depth: int | None
 ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """Value of each run at each choice, shape (n_choices, n_runs); NaN where the query does not count."""
+    """Value of each run at each choice, shape (n_choices, n_runs); NaN where the query does not
+    count.
+    """
     documents = open_documents(judged, runs, convention, depth)
     choices = [*itertools.product(scale, repeat=len(documents))]
     qrels = {f"{place:05d}": {**judged, **dict(zip(documents, choice, strict=True))} for place, choice in enumerate(choices)}

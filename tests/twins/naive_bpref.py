@@ -20,7 +20,9 @@ def bpref(asked: Asked, order: list[Entry], query: Query) -> float | None:
 
 
 def inferred(asked: Asked, order: list[Entry], query: Query) -> float | None:
-    """Expected precision at each relevant document: itself, and above it the pooled share times the judged share of relevant ones."""
+    """Expected precision at each relevant document: itself, and above it the pooled share times the
+    judged share of relevant ones.
+    """
     total = n_relevant(asked, query)
     if not total:
         return undefined(asked)
@@ -39,4 +41,6 @@ def inferred(asked: Asked, order: list[Entry], query: Query) -> float | None:
 VALUES: dict[str, Value] = {"Bpref": bpref, "GMBpref": bpref, "infAP": inferred}
 GAINS: dict[str, Gain] = {"infAP": lambda asked, entry, query: float(is_relevant(asked, entry))}
 BY_GAIN = frozenset(GAINS)
-"""Measures whose best and worst orders of ties are the orders by gain: the value is not always the greatest there."""
+"""Measures whose best and worst orders of ties are the orders by gain: the value is not always the
+greatest there.
+"""

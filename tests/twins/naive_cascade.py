@@ -43,4 +43,6 @@ def rbp(asked: Asked, order: list[Entry], query: Query) -> float:
 
 VALUES: dict[str, Value] = {"ERR": err, "RBP": rbp}
 GAINS: dict[str, Gain] = {"RBP": gain}
-"""What places gain, by measure: best and worst orders of ties go by it where the number asked for is no better for being larger."""
+"""What places gain, by measure: best and worst orders of ties go by it where the number asked for
+is no better for being larger.
+"""

@@ -1,4 +1,6 @@
-"""Click models written slowly: every state of mind of a user is listed, with its probability, and steps of EM sum over all of them."""
+"""Click models written slowly: every state of mind of a user is listed, with its probability, and
+steps of EM sum over all of them.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -32,7 +34,9 @@ def ubm(session: Session) -> Iterator[Facts]:
 
 
 def dbn(session: Session) -> Iterator[Facts]:
-    """Users read from the top; a click may satisfy, which ends the reading; otherwise they go on, or give up."""
+    """Users read from the top; a click may satisfy, which ends the reading; otherwise they go on,
+    or give up.
+    """
     query, documents, clicks = session
     n = len(documents)
     for attracted in product((True, False), repeat=n):
@@ -68,7 +72,9 @@ def likelihood(stories: Stories, session: Session, parameters: Parameters) -> fl
 
 
 def fit(stories: Stories, sessions: Sequence[Session], iterations: int, start: float = 0.5, first: Parameters | None = None) -> Parameters:
-    """Steps of expectation maximisation: each parameter becomes the share of its events that happened, over all stories."""
+    """Steps of expectation maximisation: each parameter becomes the share of its events that
+    happened, over all stories.
+    """
     parameters: Parameters = defaultdict(lambda: start, first or {})
     for _ in range(iterations):
         happened: dict[object, float] = defaultdict(float)

@@ -1,4 +1,6 @@
-"""The C/W/L measures from their continuation functions alone: views are their products, everything else is a sum over the ranks."""
+"""The C/W/L measures from their continuation functions alone: views are their products, everything
+else is a sum over the ranks.
+"""
 
 import math
 from collections.abc import Callable, Mapping
@@ -8,7 +10,9 @@ from itertools import accumulate
 from tests.twins.naive_query import Asked, Entry, Gain, Query, Value
 
 Continue = Callable[[Mapping[str, str], int, float, float, int], float]
-"""Chance to go on from a rank, given options, the gain there, all gained so far, and the deepest rank."""
+"""Chance to go on from a rank, given options, the gain there, all gained so far, and the deepest
+rank.
+"""
 
 
 def gain(asked: Asked, entry: Entry, query: Query) -> float:

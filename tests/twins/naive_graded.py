@@ -49,7 +49,9 @@ def binary_gain(asked: Asked, order: list[Entry], query: Query) -> float | None:
 
 
 def at_levels(asked: Asked, order: list[Entry], query: Query) -> float | None:
-    """Rndcg: nDCG at the ranks where the ideal gain falls, and at the end of a list that is longer by two."""
+    """Rndcg: nDCG at the ranks where the ideal gain falls, and at the end of a list that is longer
+    by two.
+    """
     ideal = ideal_gains(asked, query)
     if not ideal or ("rel" in asked.options and not n_relevant(asked, query)):
         return undefined(asked)
@@ -61,7 +63,9 @@ def at_levels(asked: Asked, order: list[Entry], query: Query) -> float | None:
 
 
 def at_relevant(asked: Asked, order: list[Entry], query: Query) -> float | None:
-    """ndcg_rel: nDCG at each returned document of positive gain, and at the end for each other one."""
+    """ndcg_rel: nDCG at each returned document of positive gain, and at the end for each other
+    one.
+    """
     ideal = ideal_gains(asked, query)
     if not ideal:
         return undefined(asked)
@@ -74,4 +78,6 @@ def at_relevant(asked: Asked, order: list[Entry], query: Query) -> float | None:
 VALUES: dict[str, Value] = {"G": normalised_gain, "binG": binary_gain, "RnDCG": at_levels, "nDCG_rel": at_relevant}
 GAINS: dict[str, Gain] = {"G": gain}
 BY_GAIN = frozenset(GAINS)
-"""Measures whose best and worst orders of ties are the orders by gain: the value is not always the greatest there."""
+"""Measures whose best and worst orders of ties are the orders by gain: the value is not always the
+greatest there.
+"""

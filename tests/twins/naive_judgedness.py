@@ -21,4 +21,6 @@ GAINS: dict[str, Gain] = {
     "Unjudged": lambda asked, entry, query: float(entry is not None and not isinstance(entry, Pooled)),
 }
 BY_GAIN = frozenset(GAINS)
-"""Measures whose best and worst orders of ties are the orders by gain: the value is not always the greatest there."""
+"""Measures whose best and worst orders of ties are the orders by gain: the value is not always the
+greatest there.
+"""

@@ -1,4 +1,6 @@
-"""Measures of labels, written slowly: every pair, every depth, ties by the orders that the query brings."""
+"""Measures of labels, written slowly: every pair, every depth, ties by the orders that the query
+brings.
+"""
 
 import math
 
@@ -51,7 +53,8 @@ def _compat(asked: Asked, order: list[Entry], query: Query) -> float | None:
     if not total:
         return undefined(asked)
     p = float(asked.options.get("p", "0.95"))
-    # Behind every judged document of a higher grade, and behind the returned ones of its grade that stand above it.
+    # Behind every judged document of a higher grade, and behind the returned ones of its grade that
+    # stand above it.
     both = [
         (rank, 1 + sum(other > grade for other in query.judged) + sum(other == grade for other in order[: rank - 1]))
         for rank, grade in enumerate(order, 1)

@@ -1,7 +1,9 @@
-"""Every measure written slowly, from its definition: plain Python, one query at a time, ties by trying every order.
+"""Every measure written slowly, from its definition: plain Python, one query at a time, ties by
+trying every order.
 
-Nothing here is shared with the library but the text of a measure and the words of the switches. Each family has its module `naive_*`,
-named as in `measures`, with tables of its own, which are collected here.
+Nothing here is shared with the library but the text of a measure and the words of the switches.
+Each family has its module `naive_*`, named as in `measures`, with tables of its own, which are
+collected here.
 """
 
 import math
@@ -15,7 +17,9 @@ from tests.twins.naive_query import Asked, Entry, Gain, NaiveError, Query, Row, 
 
 
 def value(text: str, query: Query, ties: str) -> float | None:
-    """A measure of one query; None where it does not count. The mean, best or worst over the orders of ties."""
+    """A measure of one query; None where it does not count. The mean, best or worst over the orders
+    of ties.
+    """
     asked = Asked.read(text)
     ties = asked.options.get("ties", ties)
     by_gain = asked.name in _BY_GAIN or asked.options.get("of", "EU") != "EU"
@@ -34,7 +38,9 @@ def value(text: str, query: Query, ties: str) -> float | None:
 
 
 def _by_gain(asked: Asked, query: Query, ties: str) -> list[Entry]:
-    """The order of the highest (or lowest) gains, as they come; where nothing is gained, an unjudged document is the lower."""
+    """The order of the highest (or lowest) gains, as they come; where nothing is gained, an
+    unjudged document is the lower.
+    """
     gain = _GAINS[asked.name]
     return (max if ties == "best" else min)(query.orders, key=lambda order: [(gain(asked, e, query), e is not None) for e in order])
 
@@ -46,8 +52,9 @@ def _rounded(number: float, rounding: str) -> float:
     return float(f"{number:.5f}") if rounding == "round-5" else number
 
 
-# Every family states its own in the same way: its values; what places gain, where ties need it; the measures whose best and worst orders
-# are those of the gains, not of the values; the measures whose best value is the lowest.
+# Every family states its own in the same way: its values; what places gain, where ties need it; the
+# measures whose best and worst orders are those of the gains, not of the values; the measures whose
+# best value is the lowest.
 FAMILIES = {
     path.stem.removeprefix("naive_"): vars(import_module(f"tests.twins.{path.stem}"))
     for path in sorted(Path(__file__).parent.glob("naive_*.py"))

@@ -1,4 +1,6 @@
-"""Rates of queries without an answer by their definition: the run is cut at the threshold, and evaluated as any other run."""
+"""Rates of queries without an answer by their definition: the run is cut at the threshold, and
+evaluated as any other run.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,7 +12,9 @@ Grades = Mapping[str, Mapping[str, float]]
 
 
 def rates(qrels: Grades, run: Grades, declared: Sequence[str], cutoff: int, threshold: float) -> tuple[float, float]:
-    """Mean recall of queries with a relevant document, and share of the declared queries with a document left."""
+    """Mean recall of queries with a relevant document, and share of the declared queries with a
+    document left.
+    """
     left = {query: {one: score for one, score in of.items() if score >= threshold} for query, of in run.items()}
     answerable = {query: of for query, of in qrels.items() if any(grade >= 1 for grade in of.values())}
     evaluation = quietly(ir.evaluate, answerable, {query: left.get(query, {}) for query in answerable}, f"R@{cutoff}")

@@ -98,4 +98,6 @@ def _nerr(asked: Asked, order: list[Entry], query: Query) -> float | None:
 VALUES: dict[str, Value] = {"Q": _of_ratios(_q), "O": _of_ratios(_o), "P+": _of_ratios(_p_plus), "NCU": _ncu, "nERR": _nerr}
 GAINS: dict[str, Gain] = {"P+": _place, "NCU": _place}
 BY_GAIN = frozenset(GAINS)
-"""Measures whose best and worst orders of ties are the orders by gain: the value is not always the greatest there."""
+"""Measures whose best and worst orders of ties are the orders by gain: the value is not always the
+greatest there.
+"""

@@ -13,7 +13,9 @@ def judged_grades(order: list[Entry]) -> list[float]:
 
 
 def of_differing(function: Callable[[list[float]], float]) -> Value:
-    """A measure of the grades of the judged documents returned, which has no value when all are equal."""
+    """A measure of the grades of the judged documents returned, which has no value when all are
+    equal.
+    """
 
     def measure(asked: Asked, order: list[Entry], query: Query) -> float | None:
         grades = judged_grades(order)
@@ -31,7 +33,9 @@ def _auc(asked: Asked, order: list[Entry], query: Query) -> float | None:
 
 
 def without_pair(asked: Asked, query: Query) -> float | None:
-    """The policy's value where this list has no pair; None where no list can have one, unless every item is judged."""
+    """The policy's value where this list has no pair; None where no list can have one, unless every
+    item is judged.
+    """
     relevant = [is_relevant(asked, grade) for grade in query.judged]
     return None if relevant and all(relevant) and not query.complete else undefined(asked)
 
@@ -80,4 +84,6 @@ VALUES: dict[str, Value] = {
 }
 GAINS: dict[str, Gain] = {"Accuracy": lambda asked, entry, query: float(is_relevant(asked, entry))}
 BY_GAIN = frozenset(GAINS)
-"""Measures whose best and worst orders of ties are the orders by gain: the value is not always the greatest there."""
+"""Measures whose best and worst orders of ties are the orders by gain: the value is not always the
+greatest there.
+"""

@@ -1,6 +1,8 @@
-"""Measures of two runs for one query, written slowly from their definitions: Python's sets, lists and loops.
+"""Measures of two runs for one query, written slowly from their definitions: Python's sets, lists
+and loops.
 
-A list is ``{document: score}``. `value` takes a measure and a tie policy; under ``expected`` it tries every order of the tied documents.
+A list is ``{document: score}``. `value` takes a measure and a tie policy; under ``expected`` it
+tries every order of the tied documents.
 """
 
 import math
@@ -99,13 +101,17 @@ def rbo(measure: Measure, a: Groups, b: Groups) -> float:
 
 
 def seen(a: Groups, b: Groups, depth: int) -> tuple[float, float]:
-    """Common documents down to a depth, and the size of either set, summed; an ended list goes on with other documents."""
+    """Common documents down to a depth, and the size of either set, summed; an ended list goes on
+    with other documents.
+    """
     top_a, top_b = down_to(a, depth), down_to(b, depth)
     return len(top_a & top_b), max(len(top_a), depth) + max(len(top_b), depth)
 
 
 def extrapolated(measure: Measure, a: Groups, b: Groups, p: float) -> float:
-    """Depth by depth: agreement goes on below the shorter list as at its end, and below both as at the end of the longer."""
+    """Depth by depth: agreement goes on below the shorter list as at its end, and below both as at
+    the end of the longer.
+    """
     end = cut(measure, a, b)
     short = min(length(a), length(b), end)
     agreement = 0.0

@@ -1,4 +1,6 @@
-"""Linear NDCG and its pairwise loss from their definitions: every pair, every order of ties, in fractions."""
+"""Linear NDCG and its pairwise loss from their definitions: every pair, every order of ties, in
+fractions.
+"""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction

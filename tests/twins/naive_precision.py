@@ -1,4 +1,6 @@
-"""Precision at other places than a fixed rank, from the definitions: one order of one query at a time, in plain Python."""
+"""Precision at other places than a fixed rank, from the definitions: one order of one query at a
+time, in plain Python.
+"""
 
 import math
 
@@ -17,7 +19,9 @@ from tests.twins.naive_query import (
 
 
 def rprec(asked: Asked, order: list[Entry], query: Query) -> float | None:
-    """Precision at R, or at a multiple of it to which 0.9 is added before the fraction is cut off."""
+    """Precision at R, or at a multiple of it to which 0.9 is added before the fraction is cut
+    off.
+    """
     total = n_relevant(asked, query)
     if not total:
         return undefined(asked)

@@ -1,6 +1,8 @@
-"""Measures of preferences and of several assessors, written slowly: every preference as a pair, ties by trying every order.
+"""Measures of preferences and of several assessors, written slowly: every preference as a pair,
+ties by trying every order.
 
-Nothing here is shared with the library. A group is a list of sub-groups ``{document: level}``; an order is a list of documents.
+Nothing here is shared with the library. A group is a list of sub-groups ``{document: level}``; an
+order is a list of documents.
 """
 
 import math
@@ -99,7 +101,8 @@ def _rnonrel(parts: Parts, order: Sequence[str], among: str, surplus: str) -> fl
     fulfilled = sum(is_fulfilled(pair, order) for pair in kept)
     if surplus == "cut":
         return share(fulfilled, len(kept))
-    # trec_eval's number: documents of level 0 in the order of the ranking count against each other, and all pairs stay possible.
+    # trec_eval's number: documents of level 0 in the order of the ranking count against each other,
+    # and all pairs stay possible.
     within = sum(is_fulfilled((one, two), order) for place, one in enumerate(first) for two in first[place + 1 :])
     return share(fulfilled + within, possible + wanted**2)
 
@@ -130,7 +133,9 @@ def value(name: str, groups: Sequence[Parts], scores: Mapping[str, float], ties:
 
 
 def group_values(name: str, groups: Sequence[Mapping[str, float]], order: Sequence[str], cutoff: float) -> Iterator[float]:
-    """``AP_avgjg``, ``P_avgjg`` or ``Rprec_avgjg`` of each group for one order; the cutoff of the last is a multiple of R."""
+    """``AP_avgjg``, ``P_avgjg`` or ``Rprec_avgjg`` of each group for one order; the cutoff of the
+    last is a multiple of R.
+    """
     for graded in groups:
         relevant = [document for document in graded if graded[document] >= 1]
         ranks = [rank for rank, document in enumerate(order, 1) if document in relevant]

@@ -1,4 +1,6 @@
-"""One query as the definitions see it, and what is asked of it: policies applied one by one, ties by trying every order."""
+"""One query as the definitions see it, and what is asked of it: policies applied one by one, ties
+by trying every order.
+"""
 
 import math
 import re
@@ -14,7 +16,9 @@ Entry = float | None
 
 
 class Pooled(float):
-    """The grade of a document that was given a negative one: put before the judges, and left unjudged."""
+    """The grade of a document that was given a negative one: put before the judges, and left
+    unjudged.
+    """
 
 
 class NaiveError(Exception):
@@ -23,7 +27,8 @@ class NaiveError(Exception):
 
 @dataclass(frozen=True)
 class Query:
-    """One query as the definitions see it: every order of its list that the tie rule allows, and all judged grades.
+    """One query as the definitions see it: every order of its list that the tie rule allows, and
+    all judged grades.
 
     Attributes
     ----------
@@ -89,7 +94,8 @@ def _grade(grade: float, switches: Mapping[str, str]) -> float | None:
         raise NaiveError("negative")
     if switches["negative"] == "zero":
         return 0.0
-    return None if switches["negative"] == "removed" or grade == -1 else grade  # padding takes out -1 alone
+    # padding takes out -1 alone
+    return None if switches["negative"] == "removed" or grade == -1 else grade
 
 
 def without_duplicates(rows: Sequence[Row], policy: str) -> list[Row]:
@@ -209,7 +215,9 @@ def n_relevant(asked: Asked, query: Query) -> int:
 
 
 def per_relevant(function: Callable[[list[int], int], float]) -> Callable[[Asked, list[Entry], Query], float | None]:
-    """A measure that has no value without relevant documents, from the ranks of those found and their total."""
+    """A measure that has no value without relevant documents, from the ranks of those found and
+    their total.
+    """
 
     def measure(asked: Asked, order: list[Entry], query: Query) -> float | None:
         total = n_relevant(asked, query)
@@ -219,7 +227,9 @@ def per_relevant(function: Callable[[list[int], int], float]) -> Callable[[Asked
 
 
 def average_precision(asked: Asked, order: list[Entry], query: Query) -> float | None:
-    """The precision at each relevant rank, over the relevant documents, or as many of them as the cutoff lets in."""
+    """The precision at each relevant rank, over the relevant documents, or as many of them as the
+    cutoff lets in.
+    """
     total = n_relevant(asked, query)
     if not total:
         return undefined(asked)

@@ -1,4 +1,6 @@
-"""rankDCG written slowly, in fractions: of one order, and of two lists by every order of the ties of the second."""
+"""rankDCG written slowly, in fractions: of one order, and of two lists by every order of the ties
+of the second.
+"""
 
 from collections.abc import Sequence
 from fractions import Fraction

@@ -23,7 +23,9 @@ RECORD = {
 
 
 class Steerable:
-    """Engine that answers with the judged documents, with none of them, with no document, or not at all."""
+    """Engine that answers with the judged documents, with none of them, with no document, or not at
+    all.
+    """
 
     name = "steerable"
     state = "good"

@@ -18,7 +18,9 @@ def evaluation(values: Any, name: str = "run", measures: tuple[str, ...] = ("P@1
 
 
 def random_pair(n: int, shift: float, *, seed: int = 1, measures: tuple[str, ...] = ("P@1",)) -> tuple[Evaluation, Evaluation]:
-    """A run and its baseline; the shift is the true difference but for what is cut off at 0 and 1."""
+    """A run and its baseline; the shift is the true difference but for what is cut off at 0 and
+    1.
+    """
     generator = np.random.default_rng(seed)
     baseline = generator.random((n, len(measures)))
     run = np.clip(baseline + generator.normal(shift, 0.1, baseline.shape), 0, 1)
@@ -26,7 +28,9 @@ def random_pair(n: int, shift: float, *, seed: int = 1, measures: tuple[str, ...
 
 
 def enumerated(differences: Any, null: float, *, drop: bool) -> float:
-    """The share of sign vectors under which the mean is as far below `null` (or above it) as the observed one."""
+    """The share of sign vectors under which the mean is as far below `null` (or above it) as the
+    observed one.
+    """
     shifted = np.asarray(differences) - null
     sums = np.array([np.dot(signs, shifted) for signs in product((1, -1), repeat=len(shifted))])
     near = 1e-9

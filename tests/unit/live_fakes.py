@@ -1,4 +1,6 @@
-"""A clock that is only moved, work that runs at once, and a search service on this machine that misbehaves as it is told."""
+"""A clock that is only moved, work that runs at once, and a search service on this machine that
+misbehaves as it is told.
+"""
 
 import json
 import queue

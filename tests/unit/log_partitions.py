@@ -14,7 +14,9 @@ seeds, sizes, kinds = st.integers(0, 2**32 - 1), st.integers(2, 40), st.booleans
 
 
 def partitions(rng: np.random.Generator, units: np.ndarray) -> list[np.ndarray]:
-    """Rows of each of up to six partitions, of which some have none; rows of a unit stay together."""
+    """Rows of each of up to six partitions, of which some have none; rows of a unit stay
+    together.
+    """
     part_of_unit = rng.integers(0, rng.integers(1, 7), units.max() + 1)
     return [np.flatnonzero(part_of_unit[units] == part) for part in range(6)]
 
@@ -41,7 +43,9 @@ def reasons(cautions: tuple[str, ...]) -> list[str]:
 
 
 def same(found: Any, whole: Any, scale: float) -> None:
-    """Numbers to rounding, counts and reasons exactly; digits in a reason may round the other way."""
+    """Numbers to rounding, counts and reasons exactly; digits in a reason may round the other
+    way.
+    """
     ours, theirs = flat(found), flat(whole)
     assert ours.keys() == theirs.keys()
     for name, value in theirs.items():
@@ -61,7 +65,9 @@ def units_of(rng: np.random.Generator, n: int, *, clustered: bool) -> np.ndarray
 
 
 class Lists(NamedTuple):
-    """A log of lists, of which any rows make a partition; lists of a query are in several, which have lists of other lengths."""
+    """A log of lists, of which any rows make a partition; lists of a query are in several, which
+    have lists of other lengths.
+    """
 
     queries: list[str]
     lists: list[list[int]]

@@ -28,7 +28,9 @@ def client(folder: "Path | str | None" = None, *, guard: Guard | None = None, **
 
 
 def example_store(folder: Path, names: Sequence[str] = ("bm25", "neural"), days: int = 3, n_queries: int = 12) -> dict[str, list[str]]:
-    """Make a store of runs that improve daily; return the ids by run, oldest first, and the ids of a comparison and a gate."""
+    """Make a store of runs that improve daily; return the ids by run, oldest first, and the ids of
+    a comparison and a gate.
+    """
     ids, files = _example_files(tuple(names), days, n_queries)
     for path, content in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)

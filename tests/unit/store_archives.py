@@ -83,7 +83,9 @@ def leaves(found: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def replaced(whole: Any, path: Sequence[Any], value: Any) -> Any:
-    """A copy with another value in this place; `...` takes it away, and twice the last of a list makes it longer."""
+    """A copy with another value in this place; `...` takes it away, and twice the last of a list
+    makes it longer.
+    """
     if not path:
         return value
     changed = copy.deepcopy(whole)
@@ -98,7 +100,9 @@ def replaced(whole: Any, path: Sequence[Any], value: Any) -> Any:
 
 
 def odd_json(whole: Any) -> Iterator[tuple[tuple[Any, ...], Any, Any]]:
-    """Every place of a value of JSON with every odd value in it, without it, and with one more name or place."""
+    """Every place of a value of JSON with every odd value in it, without it, and with one more name
+    or place.
+    """
     for path in leaves(whole):
         for odd in (*ODD_VALUES, *((...,) if path else ())):
             yield path, odd, replaced(whole, path, odd)
@@ -176,7 +180,9 @@ def odd_files(what: str, content: bytes) -> Iterator[tuple[tuple[Any, ...], Any,
 
 
 def mutations(archive: Archive) -> Iterator[Mutation]:
-    """Every change of one place: of the record, of what stands beside it, and of every value file."""
+    """Every change of one place: of the record, of what stands beside it, and of every value
+    file.
+    """
     for path, odd, fields in odd_json(archive.fields):
         yield Mutation(("record", *path), odd, Archive(fields, archive.words, archive.files))
     for path, odd, words in odd_json(archive.words):
@@ -187,7 +193,9 @@ def mutations(archive: Archive) -> Iterator[Mutation]:
 
 
 def some(found: Sequence[Mutation], number: int, seed: int) -> list[Mutation]:
-    """So many of them, drawn place by place, so that every place is among them where there is room."""
+    """So many of them, drawn place by place, so that every place is among them where there is
+    room.
+    """
     draws, by_place = random.Random(seed), {}
     for one in found:
         by_place.setdefault(one.place, []).append(one)

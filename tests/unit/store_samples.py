@@ -9,7 +9,9 @@ import idealrank as ir
 
 @cache
 def evaluations() -> tuple[ir.Evaluation, ...]:
-    """Two runs of many queries; one with queries left out and ids that are no UTF-8; one of arrays."""
+    """Two runs of many queries; one with queries left out and ids that are no UTF-8; one of
+    arrays.
+    """
     rng = np.random.default_rng(5)
     qrels = {f"q{i}": {f"d{j}": int(rng.integers(0, 3)) for j in range(6)} for i in range(30)}
     runs = [

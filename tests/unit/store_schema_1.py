@@ -1,4 +1,6 @@
-"""A store as the first version of the schema had it, made without the package's own schema: notes were a column, one an entry."""
+"""A store as the first version of the schema had it, made without the package's own schema: notes
+were a column, one an entry.
+"""
 
 import hashlib
 import json

@@ -121,7 +121,8 @@ def test_a_small_cohort_has_no_verdict_on_rare_values() -> None:
         found = ab_effect(values, side, split=0.99, looks=looks)
         assert found.obstacle == found.verdict == "too few users"
         assert fisher_exact([[0, 31], [55, 2914]]).pvalue == 1
-        # By Cochran's rule, 25 users for each unit of squared skewness: here of the smaller cohort, nearly.
+        # By Cochran's rule, 25 users for each unit of squared skewness: here of the smaller cohort,
+        # nearly.
         assert found.users_for_skewness * 31 / 3000 == pytest.approx(25 * skew(values) ** 2, rel=0.05)
         assert ab_effect(np.tile(values, 60), np.tile(side, 60), split=0.99, looks=looks).users_for_skewness == 0
 
@@ -139,7 +140,9 @@ def test_the_skewness_of_a_difference_is_that_of_drawn_differences() -> None:
 
 @pytest.mark.parametrize("rate", [0.02, 0.05])
 def test_unequal_cohorts_keep_the_level_at_all_looks(rate: float) -> None:
-    """The level was lost in a third of such tests or more: the small cohort had no conversion, and no variance."""
+    """The level was lost in a third of such tests or more: the small cohort had no conversion, and
+    no variance.
+    """
     rng, wrong = np.random.default_rng(13), 0
     for _ in range(40):
         side, values = np.where(rng.random(2000) < 0.97, "B", "A"), (rng.random(2000) < rate).astype(float)
@@ -193,7 +196,9 @@ def test_rows_that_make_no_sense_are_refused(options: dict[str, list[object]], m
 
 
 def test_a_covariate_serves_users_with_several_rows() -> None:
-    """Rows by user are as good as one row a user with its number of rows as denominator; and the interval covers the truth."""
+    """Rows by user are as good as one row a user with its number of rows as denominator; and the
+    interval covers the truth.
+    """
     rng, misses, wider = np.random.default_rng(3), 0, 0
     for _ in range(100):
         before, side = rng.gamma(2, 1, 300), rng.integers(0, 2, 300)

@@ -1,4 +1,6 @@
-"""Advice: what is seen of real and of extreme data, which measures follow from it, and what is warned of."""
+"""Advice: what is seen of real and of extreme data, which measures follow from it, and what is
+warned of.
+"""
 
 from collections import Counter, defaultdict
 from typing import Any
@@ -21,7 +23,9 @@ def warned(advice: ir.Advice, words: str) -> bool:
 
 
 def collection(n: int, judged: int, relevant: int, length: int, grade: float = 1) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Queries whose lists of some length are judged down to a rank, with so many relevant documents at the top."""
+    """Queries whose lists of some length are judged down to a rank, with so many relevant documents
+    at the top.
+    """
     qrels = {f"q{q}": {f"d{i}": grade if i < relevant else 0 for i in range(judged)} for q in range(n)}
     return qrels, {query: [f"d{i}" for i in range(length)] for query in qrels}
 

@@ -1,4 +1,6 @@
-"""Channels of alarms: each message at least once, in order, with one key; secrets stay out of what is said and stored."""
+"""Channels of alarms: each message at least once, in order, with one key; secrets stay out of what
+is said and stored.
+"""
 
 import json
 import socketserver
@@ -113,7 +115,7 @@ def test_a_log_that_cannot_be_written_is_a_failure_that_may_pass(tmp_path: Path)
     assert failed.value.temporary
 
 
-# --- from the store to the channel -----------------------------------------------------------------------------------------------
+# --- from the store to the channel ----------------------------------------------------------------
 
 
 @pytest.fixture
@@ -180,7 +182,7 @@ def test_a_channel_that_the_configuration_has_no_more_keeps_no_message_and_each_
     assert note.startswith("the configuration has no channel webhook any more; this message is not sent: shop: alarm floor opened: ")
 
 
-# --- receivers that misbehave ----------------------------------------------------------------------------------------------------
+# --- receivers that misbehave ---------------------------------------------------------------------
 
 
 @contextmanager

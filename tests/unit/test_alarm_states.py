@@ -208,7 +208,9 @@ def test_random_samples_of_queries_raise_no_alarm_where_each_query_changed_and_t
 
 
 def test_a_sample_adds_its_error_to_the_noise_of_the_baseline() -> None:
-    """20 of 80 queries, half of them 0.1 off: the standard error is 0.1 sqrt(20 / 19) sqrt((1 - 1/4) / 20) with 19 degrees of freedom."""
+    """20 of 80 queries, half of them 0.1 off: the standard error is 0.1 sqrt(20 / 19) sqrt((1 -
+    1/4) / 20) with 19 degrees of freedom.
+    """
     base = Baseline(values=dict.fromkeys(QUERIES[:80], 0.6))
     values = {query: 0.6 + 0.1 * (-1) ** place for place, query in enumerate(QUERIES[:20])}
     found = base.sampling_error(SeenRound(outcome="complete", values=values, sampled=0.25))
@@ -218,7 +220,9 @@ def test_a_sample_adds_its_error_to_the_noise_of_the_baseline() -> None:
 
 
 def test_the_error_of_a_slice_counts_its_own_share_in_the_sample() -> None:
-    """All 8 queries of one slice are asked, and 12 of the 72 of the other, each half of them 0.1 off."""
+    """All 8 queries of one slice are asked, and 12 of the 72 of the other, each half of them 0.1
+    off.
+    """
     groups = {query: ("few" if place < 8 else "many",) for place, query in enumerate(QUERIES[:80])}
     base = Baseline(values=dict.fromkeys(groups, 0.6))
     values = {query: 0.6 + 0.1 * (-1) ** place for place, query in enumerate(QUERIES[:20])}

@@ -1,4 +1,6 @@
-"""Margins and tolerances over answerable queries: queries without a relevant document change no verdict."""
+"""Margins and tolerances over answerable queries: queries without a relevant document change no
+verdict.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,7 +17,9 @@ ANSWERABLE = 60
 
 
 def runs(unanswerable: int, seed: int = 1) -> tuple[dict[str, dict[str, int]], list[dict[str, list[str]]]]:
-    """Judgments and two runs: the first relevant document of the second one is often a rank higher."""
+    """Judgments and two runs: the first relevant document of the second one is often a rank
+    higher.
+    """
     rng = np.random.default_rng(seed)
     qrels = {f"q{place:03}": {"x": 1, "y": 0, "z": 0} for place in range(ANSWERABLE)}
     places = rng.integers(0, 2, ANSWERABLE)
@@ -66,14 +70,17 @@ def test_unanswerable_queries_do_not_open_a_gate(rule: Mapping[str, Any]) -> Non
 
 
 def test_a_family_of_baselines_tests_each_tolerance_in_its_own_mean() -> None:
-    """Two measures whose thresholds make other queries answerable: each tolerance is scaled by its own share."""
+    """Two measures whose thresholds make other queries answerable: each tolerance is scaled by its
+    own share.
+    """
     qrels, (better, worse) = runs(0)
     for place, query in enumerate(qrels):
         qrels[query]["x"] = 2 if place % 3 else 1
     found = ir.gate(qrels, better, worse, worse, measures=["RR", "RR(rel=2)"], also="RR(rel=2)", tolerance=0.01)
     shares = {check.measure: check.margin.share for check in found.checks if check.margin is not None}
     assert shares == {"RR": 1.0, "RR(rel=2)": pytest.approx(40 / 60)}
-    # The family of two equal baselines has other sign vectors; without the share, the bound would be half as far again.
+    # The family of two equal baselines has other sign vectors; without the share, the bound would
+    # be half as far again.
     apart = ir.gate(qrels, better, worse, measures="RR(rel=2)", tolerance=0.01).checks[0]
     assert [check.bound for check in found.checks if check.measure == "RR(rel=2)"] == [pytest.approx(apart.bound, abs=5e-4)] * 2
 
@@ -94,7 +101,9 @@ def test_a_convention_that_leaves_them_out_has_the_margin_as_it_is() -> None:
 
 
 def stored_and_read(folder: Path, qrels: dict[str, dict[str, int]], both: list[dict[str, list[str]]], *, old: bool) -> list[ir.Evaluation]:
-    """Both runs as a store gives them back; one of an earlier version keeps no counts by measure."""
+    """Both runs as a store gives them back; one of an earlier version keeps no counts by
+    measure.
+    """
     evaluations = [ir.evaluate(qrels, run, "RR", name=name) for run, name in zip(both, "ab", strict=True)]
     if old:
         evaluations = [replace(one, coverage=replace(one.coverage, by_measure={})) for one in evaluations]

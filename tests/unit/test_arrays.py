@@ -29,7 +29,9 @@ def test_lists_of_different_lengths(layout: dict[str, Any]) -> None:
 
 
 def test_items_in_any_order() -> None:
-    """Query ids scattered: queries by first appearance, items in their order, as if they had stood together."""
+    """Query ids scattered: queries by first appearance, items in their order, as if they had stood
+    together.
+    """
     rng = np.random.default_rng(2)
     qid = rng.integers(0, 40, 600)
     labels, scores = rng.integers(0, 4, 600), rng.integers(0, 5, 600).astype(float)
@@ -156,7 +158,9 @@ def test_inputs_are_never_changed() -> None:
 
 @pytest.mark.parametrize("ties", ["docid", "docid-ascending", "docid-descending"])
 def test_ties_by_id_that_were_asked_for_are_refused(ties: str) -> None:
-    """A preset that has them gives the expected value; who names them gets no other value in silence."""
+    """A preset that has them gives the expected value; who names them gets no other value in
+    silence.
+    """
     with pytest.raises(ir.InputError, match=r"ties=docid.*: found arrays, which have no document ids; expected ties=expected"):
         ir.ndcg([1, 0], [0.5, 0.5], ties=ties)
     for convention in (f"standard,ties={ties}", f"sklearn, ties = {ties}", ir.Convention.of("sklearn", ties=ties)):

@@ -1,4 +1,6 @@
-"""Attribution: documents sum to their query, queries to the difference of means, and each part is what a recount by hand gives."""
+"""Attribution: documents sum to their query, queries to the difference of means, and each part is
+what a recount by hand gives.
+"""
 
 import math
 
@@ -17,7 +19,8 @@ from idealrank.measures.terms import EXACT, FROM_THE_TOP, OWN_IDEAL
 from tests.conftest import examples
 
 DOCUMENTS = [f"d{number}" for number in range(10)]
-# Sums in another order differ in the last bits; 1e-12 is far above that and far below anything printed.
+# Sums in another order differ in the last bits; 1e-12 is far above that and far below anything
+# printed.
 CLOSE = 1e-12
 EXPLAINED = ("nDCG@3", "nDCG", "nDCG(gain=exp2)@4", "nDCG(discount=linear)@0.5n", "DCG@3", "P@3", "R@4", "R", "AP", "AP@3", "RR", "RR@2")
 OTHERS = (
@@ -73,7 +76,8 @@ def test_documents_sum_to_their_query_and_queries_to_the_difference_of_means(qre
 @settings(max_examples=examples(50), deadline=None)
 @given(qrels=grades, run=scores, measure=st.sampled_from(EXPLAINED), ties=st.sampled_from(TIES[:4]))
 def test_a_document_adds_what_explain_shows(qrels, run, measure, ties):
-    assume(any(qrels.get(document, 0) > 0 for document in run))  # else there is nothing to attribute
+    # else there is nothing to attribute
+    assume(any(qrels.get(document, 0) > 0 for document in run))
     convention = f"standard,ties={ties}"
     shown = explain(ir.Qrels({"q": qrels}), ir.Run({"q": run}), "q", measure, convention)
     found = ir.attribute({"q": qrels}, {}, {"q": run}, measure, convention)
@@ -93,13 +97,16 @@ def test_terms_of_sums_are_the_rises_of_the_value_down_the_list(qrels, run, meas
 
     terms, rises = added(resolved, judged), _from_the_top(resolved, judged)
 
-    # Under the best and the worst order tied documents share their group's rise; each has a term of its own.
+    # Under the best and the worst order tied documents share their group's rise; each has a term of
+    # its own.
     groups = judged.hits.rank if judged.hits.tie_first is None or ties not in ("best", "worst") else judged.hits.tie_first
     np.testing.assert_allclose(np.bincount(groups, weights=terms), np.bincount(groups, weights=rises), atol=CLOSE)
 
 
 def recounted(qrels: dict[str, int], ranking: list[str], measure: str) -> dict[str, float]:
-    """What each document adds: the value of the list with unjudged documents from there on, before and after the document is known."""
+    """What each document adds: the value of the list with unjudged documents from there on, before
+    and after the document is known.
+    """
     lists = [ranking[:known] + [f"unjudged {rank}" for rank in range(known, len(ranking))] for known in range(len(ranking) + 1)]
     values = [evaluate(ir.Qrels({"q": qrels}), ir.Run({"q": documents}), [measure]).mean()[measure] for documents in lists]
     return {document: values[rank + 1] - values[rank] for rank, document in enumerate(ranking)}

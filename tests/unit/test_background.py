@@ -44,7 +44,8 @@ def test_an_error_outside_drops_what_was_not_begun() -> None:
     def fail() -> None:
         with Background(2) as background:
             for _ in range(2):
-                background.begin(lambda: dropped.wait(20))  # takes both threads until the third work is dropped
+                # takes both threads until the third work is dropped
+                background.begin(lambda: dropped.wait(20))
             third = background.begin(lambda: done.append(1))
             third.__self__.add_done_callback(lambda _: dropped.set())  # type: ignore[attr-defined]
             raise KeyError

@@ -1,4 +1,6 @@
-"""The benchmarks time only what is equal, and tell what they found; their times are nobody's test."""
+"""The benchmarks time only what is equal, and tell what they found; their times are nobody's
+test.
+"""
 
 import importlib
 import json
@@ -194,7 +196,8 @@ def test_click_models_and_estimates_of_all_contenders_agree(load, monkeypatch: p
 @pytest.mark.slow
 def test_rows_of_clicks(load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs = load("jobs_clicks")
-    monkeypatch.setattr(jobs, "FOLDER", tmp_path / "benchmarks")  # with no environment of a peer next to it
+    # with no environment of a peer next to it
+    monkeypatch.setattr(jobs, "FOLDER", tmp_path / "benchmarks")
     for name in ("SESSIONS", "ROWS"):
         monkeypatch.setattr(jobs, name, 20_000)
 

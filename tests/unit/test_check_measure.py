@@ -1,4 +1,6 @@
-"""`check_measure`: what holds passes, and each broken promise is told in words with an input that shows it."""
+"""`check_measure`: what holds passes, and each broken promise is told in words with an input that
+shows it.
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar

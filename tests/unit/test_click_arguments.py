@@ -1,4 +1,6 @@
-"""Hostile arguments of every public function of `idealrank.clicks`: an error of the library, or an answer; never one of NumPy."""
+"""Hostile arguments of every public function of `idealrank.clicks`: an error of the library, or an
+answer; never one of NumPy.
+"""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -163,7 +165,9 @@ def test_an_answer_or_an_error_of_the_library(name: str) -> None:
 
 
 def faults(call: Callable[..., Any], good: Mapping[str, Any]) -> Iterator[str]:
-    """Replace each argument by each hostile value; say which calls end otherwise than by an answer or an error of the library."""
+    """Replace each argument by each hostile value; say which calls end otherwise than by an answer
+    or an error of the library.
+    """
     for argument in good:
         for value, hostile in HOSTILE.items():
             try:

@@ -1,4 +1,6 @@
-"""Parameters of click models have the same bits for any number of threads, and for any order of the sessions."""
+"""Parameters of click models have the same bits for any number of threads, and for any order of the
+sessions.
+"""
 
 import os
 import subprocess

@@ -1,4 +1,6 @@
-"""Intervals of clicks hold the truth: a thousand simulated logs for each estimator, and the reason where theory says they cannot."""
+"""Intervals of clicks hold the truth: a thousand simulated logs for each estimator, and the reason
+where theory says they cannot.
+"""
 
 import runpy
 import sys

@@ -1,4 +1,6 @@
-"""Click models against users whose every state of mind is listed, and against the truth of simulated logs."""
+"""Click models against users whose every state of mind is listed, and against the truth of
+simulated logs.
+"""
 
 import math
 import warnings
@@ -63,11 +65,14 @@ def test_a_step_over_all_states_of_mind_does_not_move_the_fit(model: type[PBM], 
     assert reached - 1e-9 <= expected <= reached + 0.02
 
 
-@pytest.mark.filterwarnings("ignore::idealrank.IdealrankWarning")  # few sessions do not identify all parameters
+# few sessions do not identify all parameters
+@pytest.mark.filterwarnings("ignore::idealrank.IdealrankWarning")
 @pytest.mark.parametrize("model", [PBM(), UBM()])
 @pytest.mark.parametrize("seed", range(12))
 def test_no_step_of_em_leads_higher_than_the_fit(model: PBM, seed: int) -> None:
-    """Small logs have pairs that were always clicked, ranks without a click, and more than one set of linked ranks."""
+    """Small logs have pairs that were always clicked, ranks without a click, and more than one set
+    of linked ranks.
+    """
     rng = np.random.default_rng(seed)
     policy = ("random", "plackett-luce", "swap", "fixed")[seed % 4]
     truth, seen = rng.beta(1, 1.5, (int(rng.integers(1, 6)), 5)), rng.random(3)
@@ -86,10 +91,12 @@ def test_no_step_of_em_leads_higher_than_the_fit(model: PBM, seed: int) -> None:
         examined = np.divide(looked, shown, out=np.full(shown.size, 0.5), where=shown > 0)
     rate = np.clip(attractive[cells.pair] * examined[cells.situation], 1e-12, 1 - 1e-12)
     reached = float((cells.clicked * np.log(rate) + (cells.shown - cells.clicked) * np.log1p(-rate)).sum())
-    assert reached - 1e-6 <= fitted.log_likelihood(log) <= reached + 0.2  # EM has not arrived everywhere
+    # EM has not arrived everywhere
+    assert reached - 1e-6 <= fitted.log_likelihood(log) <= reached + 0.2
 
 
-@pytest.mark.filterwarnings("ignore:the click model has not converged")  # after steps without extrapolation
+# after steps without extrapolation
+@pytest.mark.filterwarnings("ignore:the click model has not converged")
 @pytest.mark.parametrize("iterations", [1, 2])
 def test_steps_of_a_dbn_are_those_over_all_states_of_mind(iterations: int) -> None:
     fitted, slow = DBN(iterations).fit(sessions()), naive_clicks.fit(naive_clicks.dbn, LOG, iterations)
@@ -131,7 +138,8 @@ def test_propensities_of_a_simulated_log_are_recovered(policy: str) -> None:
 
 def test_closed_forms_are_the_counts_of_their_papers() -> None:
     log = sessions()
-    # a of q: shown five times, one of which (c, a, b) has no click above it and one stands below no click; first clicks are 1, 2 and 1.
+    # a of q: shown five times, one of which (c, a, b) has no click above it and one stands below no
+    # click; first clicks are 1, 2 and 1.
     cascade = Cascade().fit(log).attractiveness["q"]
     assert [cascade["a"], cascade["b"], cascade["c"]] == pytest.approx([3 / 4, 0.0, 0.0])
     dcm = DCM().fit(log)
@@ -202,10 +210,12 @@ def test_a_model_refuses_options_outside_their_range() -> None:
 
 def test_raw_clicks_are_graded_with_a_warning_that_gives_the_bias() -> None:
     log = simulate(np.full((5, 6), 0.5), 20_000, ranks=4, policy="random", rng=2)
-    with pytest.warns(IdealrankWarning, match=r"clicked 3\.82 times as often at the first rank"):  # 4 in truth
+    # 4 in truth
+    with pytest.warns(IdealrankWarning, match=r"clicked 3\.82 times as often at the first rank"):
         raw = ir.clicks.grades(log)
     assert not raw.corrected
-    shown = [log.click_rates()[rank] for rank in (0, 3)]  # all documents attract alike, so rates of ranks are propensities
+    # all documents attract alike, so rates of ranks are propensities
+    shown = [log.click_rates()[rank] for rank in (0, 3)]
     assert raw.position_bias == pytest.approx(shown[0] / shown[1], rel=0.02)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -1,4 +1,6 @@
-"""Training rows of click logs: which rows, with which labels, ranks and propensities; and a ranker of them beside full labels."""
+"""Training rows of click logs: which rows, with which labels, ranks and propensities; and a ranker
+of them beside full labels.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -46,7 +48,9 @@ def test_a_propensity_may_be_of_the_rank_or_of_the_place() -> None:
 
 
 def test_weighted_clicks_are_those_of_users_who_see_every_rank() -> None:
-    """The mean of label / propensity is the attractiveness: over lists of one document at random ranks, for any propensity."""
+    """The mean of label / propensity is the attractiveness: over lists of one document at random
+    ranks, for any propensity.
+    """
     from idealrank.clicks import simulate
 
     truth, propensity = np.array([[0.6, 0.3, 0.1]]), np.array([1.0, 0.4, 0.2])

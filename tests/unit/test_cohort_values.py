@@ -1,4 +1,6 @@
-"""Clicks and measures of cohorts: against values worked out list by list, and refusals of logs that cannot be compared."""
+"""Clicks and measures of cohorts: against values worked out list by list, and refusals of logs that
+cannot be compared.
+"""
 
 import math
 from typing import get_args
@@ -16,7 +18,9 @@ QRELS = {"q0": {"d0": 3, "d1": 1, "d2": 0}, "q1": {"d1": 2, "d3": 1}, "q2": {"d0
 
 
 def cohorts(n_users: int = 60, seed: int = 1) -> tuple[Sessions, np.ndarray, list[str], list[list[str]]]:
-    """Users with one to three lists of three of five documents; users of B see better documents first."""
+    """Users with one to three lists of three of five documents; users of B see better documents
+    first.
+    """
     rng = np.random.default_rng(seed)
     user, side, query, documents, clicks = [], [], [], [], []
     for number in range(n_users):
@@ -133,7 +137,8 @@ def test_a_covariate_and_periods_give_each_value_cuped_and_a_trend() -> None:
     log, side, _, _ = cohorts(200)
     assert log.user is not None
     users = np.unique(log.user, return_inverse=True)[1]
-    before = np.bincount(users, log.clicks.sum(axis=1))[users]  # not from before the test, but it explains
+    # not from before the test, but it explains
+    before = np.bincount(users, log.clicks.sum(axis=1))[users]
     period = np.arange(len(log)) % 3
     found = cohort_effects(log, side, QRELS, ["nDCG@3"], covariate=before, period=period)
     plain = cohort_effects(log, side, QRELS, ["nDCG@3"])
@@ -155,7 +160,9 @@ def test_one_period_gives_a_caution_in_place_of_a_trend() -> None:
 
 
 def test_lists_without_a_user_are_users_of_their_own_and_long_lists_are_left_out() -> None:
-    """1,200 lists of visitors that are not logged in are no program; a list of 2,000 results is no list that a user saw."""
+    """1,200 lists of visitors that are not logged in are no program; a list of 2,000 results is no
+    list that a user saw.
+    """
     sessions = [f"s{number}" for number in range(1200)]
     long = ["long"] * 2000
     rows = LogRows(

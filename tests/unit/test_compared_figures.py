@@ -1,4 +1,6 @@
-"""The map of all pairs: its cells are the numbers of the comparison, and long names and many runs do not break it."""
+"""The map of all pairs: its cells are the numbers of the comparison, and long names and many runs
+do not break it.
+"""
 
 import json
 import re

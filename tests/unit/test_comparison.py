@@ -30,7 +30,8 @@ def answers(ranking: list[str], without: int = 0) -> dict[str, list[str]]:
 def evaluation(values: Any, name: str = "run", measures: tuple[str, ...] = ("P@1",)) -> Evaluation:
     """An evaluation with values of our choice, one column a measure; NaN is left out."""
     columns = np.asarray(values, np.float64).reshape(len(values), len(measures))
-    queries = [f"q{i:03}" for i in range(len(columns))]  # in the order of their ids, which is that of a comparison
+    # in the order of their ids, which is that of a comparison
+    queries = [f"q{i:03}" for i in range(len(columns))]
     made = ir.evaluate({query: {"x": 1} for query in queries}, {query: ["x"] for query in queries}, measures)
     return replace(made, name=name, values=columns, scored=~np.isnan(columns))
 
@@ -82,7 +83,9 @@ def test_wilcoxon_and_signs_are_scipys() -> None:
 
 
 def test_an_example_worked_by_hand() -> None:
-    """Six queries, all better: 2 of 64 sign vectors are as extreme; differences 1..6 tenths have mean 0.35 and sd sqrt(0.035)."""
+    """Six queries, all better: 2 of 64 sign vectors are as extreme; differences 1..6 tenths have
+    mean 0.35 and sd sqrt(0.035).
+    """
     a = evaluation([0.2, 0.4, 0.1, 0.5, 0.3, 0.0], "a")
     b = evaluation([0.3, 0.6, 0.4, 0.9, 0.8, 0.6], "b")
 
@@ -273,7 +276,8 @@ def test_the_family_makes_it_harder_to_see() -> None:
     assert first.detectable == pytest.approx(smallest_visible(first.sd_difference, 30, 29, 0.05, 0.8), rel=0.05)
     harder = smallest_visible(1.0, 30, 29, 0.025, 0.8) / smallest_visible(1.0, 30, 29, 0.05, 0.8)
     assert by_t.detectable / alone.detectable == pytest.approx(harder, rel=0.03)
-    # max-T knows how alike the two companions are: between one test and two that are not alike at all, up to the noise of the draws.
+    # max-T knows how alike the two companions are: between one test and two that are not alike at
+    # all, up to the noise of the draws.
     assert alone.detectable < among.detectable < by_t.detectable * 1.02
     assert alone.p == among.p
 
@@ -301,7 +305,9 @@ def test_queries_needed_are_those_of_the_effect_asked_about_and_none_without_one
 
 
 def test_few_queries_that_differ_have_no_detectable_difference() -> None:
-    """Three of twelve gain 2/3: by the t test 0.27 would be found, but the signs of three queries show nothing."""
+    """Three of twelve gain 2/3: by the t test 0.27 would be found, but the signs of three queries
+    show nothing.
+    """
     found = ir.compare(evaluation(np.full(12, 1 / 3)), evaluation([1.0] * 3 + [1 / 3] * 9, "b"), effect=0.1)["P@1"]
 
     assert (found.p, found.detectable_reason) == (0.25, "3 queries differ, fewer than 12")
@@ -329,9 +335,12 @@ def test_weights_and_clusters() -> None:
 
 
 def test_unjudged_documents_stand_beside_the_difference() -> None:
-    """Run b shows an unjudged document first: 0.5 of its two ranks are unjudged, and without it both runs are equal."""
+    """Run b shows an unjudged document first: 0.5 of its two ranks are unjudged, and without it
+    both runs are equal.
+    """
     measures = ir.with_companions("RR@2")
-    qrels = {query: {**grades, "bad": 0} for query, grades in QRELS.items()}  # judged alone, all documents would be alike
+    # judged alone, all documents would be alike
+    qrels = {query: {**grades, "bad": 0} for query, grades in QRELS.items()}
     a = ir.evaluate(qrels, answers(["x"]), measures)
     b = ir.evaluate(qrels, answers(["new", "x"]), measures)
 

@@ -1,4 +1,6 @@
-"""Bounds of a difference over all grades of unjudged documents, as a comparison has them beside the tipping point."""
+"""Bounds of a difference over all grades of unjudged documents, as a comparison has them beside the
+tipping point.
+"""
 
 import json
 import math
@@ -81,7 +83,8 @@ def test_text_and_json_have_the_bounds() -> None:
 @pytest.mark.parametrize(
     ("qrels", "measure", "keep"),
     [
-        ({query: {f"d{at}": 1 for at in range(14)} for query in QUERIES}, "nDCG@5", True),  # everything is judged
+        # everything is judged
+        ({query: {f"d{at}": 1 for at in range(14)} for query in QUERIES}, "nDCG@5", True),
         (QRELS, "nDCG", True),  # no cutoff
         (QRELS, "nDCG@5", False),  # the unjudged documents are not known
         (QRELS, "nDCG(judged_only=True)@5", True),  # and are taken out of the lists

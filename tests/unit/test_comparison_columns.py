@@ -1,4 +1,6 @@
-"""Columns of differences: beside its title and cell stands what a column means; the fields of a difference are those of its slices."""
+"""Columns of differences: beside its title and cell stands what a column means; the fields of a
+difference are those of its slices.
+"""
 
 from dataclasses import fields, replace
 from typing import get_args

@@ -1,4 +1,6 @@
-"""Comparisons of few queries beside many other tests: power at strict levels, and intervals only where a single test has one."""
+"""Comparisons of few queries beside many other tests: power at strict levels, and intervals only
+where a single test has one.
+"""
 
 import math
 from dataclasses import replace
@@ -49,7 +51,9 @@ def test_intervals_of_few_queries_hold_all_true_differences_at_their_level(count
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
 def test_a_test_has_no_interval_in_a_family_where_it_has_none_alone(alternative: Any, level: float) -> None:
-    """Slices of one to nine clusters of two queries, with weights, where the critical value of the family alone would bound most."""
+    """Slices of one to nine clusters of two queries, with weights, where the critical value of the
+    family alone would bound most.
+    """
     sizes = [2 * units for units in range(1, 10)]
     rng, counted = np.random.default_rng(3), in_slices(tuple(sizes))
     differences, weights, clusters = rng.normal(0.3, 1, counted.shape), rng.integers(1, 4, len(counted)), np.arange(len(counted)) // 2
@@ -94,7 +98,9 @@ BEFORE = {
 
 
 def test_six_queries_and_more_keep_every_bit() -> None:
-    """Recorded before tests of fewer queries lost their intervals: tests of six, seven, nine and two queries."""
+    """Recorded before tests of fewer queries lost their intervals: tests of six, seven, nine and
+    two queries.
+    """
     differences = np.random.default_rng(6).normal(0.2, 1, (9, 3)).round(3)
     counted = np.ones((9, 4), bool)
     counted[6:, 0] = counted[:2, 1] = counted[2:, 3] = False

@@ -1,4 +1,6 @@
-"""Groups of runs that a comparison cannot tell apart: against their definition and SciPy's interval of a mean."""
+"""Groups of runs that a comparison cannot tell apart: against their definition and SciPy's interval
+of a mean.
+"""
 
 from dataclasses import replace
 from itertools import combinations
@@ -184,7 +186,9 @@ def test_letters_of_worse_runs_count_verdicts_and_letters_of_groups_count_p_alon
     ],
 )
 def test_the_first_sentence_calls_a_run_better_only_by_its_verdicts(verdicts: list[Any], said: str) -> None:
-    """A difference may be significant, and yet smaller than a margin, or due to unjudged documents."""
+    """A difference may be significant, and yet smaller than a margin, or due to unjudged
+    documents.
+    """
     base = runs_of(6, measures=("RR",))
     clear = [replace(one, values=one.values / 100 + 0.1 * place) for place, one in enumerate(base)]
     found = ir.compare(*clear)

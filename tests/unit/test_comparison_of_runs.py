@@ -1,4 +1,6 @@
-"""`compare` and `gate` of judgments and runs give the answer of evaluations with unjudged documents, as the commands do."""
+"""`compare` and `gate` of judgments and runs give the answer of evaluations with unjudged
+documents, as the commands do.
+"""
 
 from typing import Any
 

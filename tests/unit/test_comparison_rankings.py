@@ -1,4 +1,6 @@
-"""How alike two rankings are, beside their difference: against sets and lists of plain Python, and whole runs against cut ones."""
+"""How alike two rankings are, beside their difference: against sets and lists of plain Python, and
+whole runs against cut ones.
+"""
 
 import numpy as np
 import pytest
@@ -149,7 +151,9 @@ def test_depths_are_of_the_queries_compared() -> None:
 
 
 def drawn_run(rng: np.random.Generator, name: str, queries: range, *, repeated: bool) -> ir.Run:
-    """Lists with many ties, longer than the ranks that are kept, with documents that come twice where asked."""
+    """Lists with many ties, longer than the ranks that are kept, with documents that come twice
+    where asked.
+    """
     rows = []
     for query in queries:
         documents = rng.choice(160, rng.integers(1, 150), replace=False).tolist()

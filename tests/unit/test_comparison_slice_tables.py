@@ -1,4 +1,6 @@
-"""Slices of a comparison: those of `ir.slices`, SciPy's p values, one family over slices and pairs, weights and clusters."""
+"""Slices of a comparison: those of `ir.slices`, SciPy's p values, one family over slices and pairs,
+weights and clusters.
+"""
 
 import math
 from dataclasses import replace
@@ -51,7 +53,8 @@ def test_they_are_those_of_slices_alone_and_are_corrected_over_all_pairs():
 
     found = ir.compare(*runs, slices=CATEGORIES, rng=3, labels_are="complete")
 
-    names, ordered = ["short", "news"], sorted(QUERIES)  # random signs go to queries in the order of their ids
+    # random signs go to queries in the order of their ids
+    names, ordered = ["short", "news"], sorted(QUERIES)
     within = np.array([[name in CATEGORIES[query] for name in names] for query in ordered])
     for measures in (MEASURES[:1], MEASURES[1:]):
         pairs = [tuple(runs[found.names.index(name)] for name in (pair.a, pair.b)) for pair in found.pairs]
@@ -90,7 +93,8 @@ def test_p_values_are_scipys():
     by_t = ir.compare(a, b, slices=CATEGORIES, test="t")["RR"].slices["short"]
     expected = stats.ttest_rel(differences(a, b, "RR", "short"), np.zeros(12))
     assert by_t.p == pytest.approx(expected.pvalue, rel=1e-10)
-    assert by_t.interval == pytest.approx(tuple(expected.confidence_interval(0.975)), rel=1e-10)  # Bonferroni's, of two slices
+    # Bonferroni's, of two slices
+    assert by_t.interval == pytest.approx(tuple(expected.confidence_interval(0.975)), rel=1e-10)
     assert by_t.p_corrected == pytest.approx(2 * expected.pvalue, rel=1e-10)
 
 

@@ -1,4 +1,6 @@
-"""Slices: sums, the same p values as SciPy and corrected as by hand, thirds of traffic, and files with their line in every error."""
+"""Slices: sums, the same p values as SciPy and corrected as by hand, thirds of traffic, and files
+with their line in every error.
+"""
 
 import itertools
 import math
@@ -57,7 +59,8 @@ def test_p_values_are_scipys_and_corrected_as_by_hand():
         for name, column in columns.items()
     }
     assert {row.name: row.p for row in found} == pytest.approx(expected, abs=CLOSE)
-    # Slices without a common query are independent under random signs, so that their largest statistic has a product for its law.
+    # Slices without a common query are independent under random signs, so that their largest
+    # statistic has a product for its law.
     statistics = {name: sign_statistics(column) for name, column in columns.items()}
     for name, of_slice in statistics.items():
         below = math.prod(float(np.mean(one < of_slice[0] * (1 - 1e-12))) for one in statistics.values())
@@ -107,7 +110,8 @@ def test_thirds_are_where_the_middle_of_equal_queries_lies(traffic):
     for query, count in traffic.items():
         more = sum(other for other in traffic.values() if other > count)
         same = sum(other for other in traffic.values() if other == count)
-        twice_middle, total = 2 * more + same, sum(traffic.values())  # whole numbers: compared without rounding
+        # whole numbers: compared without rounding
+        twice_middle, total = 2 * more + same, sum(traffic.values())
         most = count == max(traffic.values())
         assert thirds[query] == ("head" if most or 3 * twice_middle <= 2 * total else "torso" if 3 * twice_middle <= 4 * total else "tail")
 

@@ -1,4 +1,6 @@
-"""Configuration files: what YAML, TOML and JSON would take in silence, or answer with an error of their own, is refused with its place."""
+"""Configuration files: what YAML, TOML and JSON would take in silence, or answer with an error of
+their own, is refused with its place.
+"""
 
 import subprocess
 import sys

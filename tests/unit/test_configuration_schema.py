@@ -1,4 +1,6 @@
-"""The schema of configurations and their readers agree: on what the pages show, and on what a change makes of it."""
+"""The schema of configurations and their readers agree: on what the pages show, and on what a
+change makes of it.
+"""
 
 import copy
 import functools
@@ -210,7 +212,8 @@ def changed(given: Config, path: tuple[Any, ...], value: Any) -> Config:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(httpx, "Client", lambda **_: SimpleNamespace(close=lambda: None))  # certificates take long, and nothing is asked
+    # certificates take long, and nothing is asked
+    monkeypatch.setattr(httpx, "Client", lambda **_: SimpleNamespace(close=lambda: None))
     (tmp_path / "prompt.txt").write_text("{query} {text}")
     (tmp_path / "answers.jsonl").write_text('{"query": "q1", "documents": ["a"], "scores": [1.0]}\n')
     return tmp_path
@@ -230,7 +233,8 @@ FREE = {
 }
 # But the parameters of our own neural ranker, and its loss, are in the schema.
 OF_TORCH = {("model", "params"), ("objective",)}
-# What a schema cannot say, or says otherwise: a reader knows which values go together, and whether a file is there.
+# What a schema cannot say, or says otherwise: a reader knows which values go together, and whether
+# a file is there.
 BEYOND = {
     ("backend", "function"),
     ("backend", "path"),
@@ -251,7 +255,8 @@ def test_schema_and_reader_agree_on_each_change(command: str, given: Config, fol
     read(command, given)
     disagreed = []
     free_here = FREE - OF_TORCH if given.get("model", {}).get("library") == "torch" else FREE
-    apart = 3 // examples(3)  # in the default run each place has a third of the values, and its neighbours the others
+    # in the default run each place has a third of the values, and its neighbours the others
+    apart = 3 // examples(3)
     for number, path in enumerate([*places(given), *((*section, "other") for section in sections(given))]):
         if any(path[: len(free)] == free and len(path) >= len(free) for free in free_here):
             continue
@@ -279,7 +284,8 @@ def test_documented_examples_are_valid_and_read(folder: Path, monkeypatch: pytes
     for command, text in found:
         given = yaml.safe_load(text)
         readers[command](given)
-        as_text = json.loads(json.dumps(given, default=str))  # YAML reads days, for which JSON has texts
+        # YAML reads days, for which JSON has texts
+        as_text = json.loads(json.dumps(given, default=str))
         assert list(validator(command).iter_errors(as_text)) == []
 
 

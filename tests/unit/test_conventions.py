@@ -104,7 +104,9 @@ def test_a_later_switch_at_its_default_changes_no_fingerprint(name: str) -> None
 
 
 def test_every_switch_of_the_first_fingerprint_counts_at_its_default() -> None:
-    """Else a fingerprint of today could change; a switch of today is either one of them or has a default to leave out."""
+    """Else a fingerprint of today could change; a switch of today is either one of them or has a
+    default to leave out.
+    """
     switches = Convention.of("standard").switches()
     for name in switches:
         rest = {switch: value for switch, value in switches.items() if switch != name}

@@ -1,4 +1,6 @@
-"""`convert`: files of other tools come back equal as data, and every loss is counted. The files are described in tests/data/tools."""
+"""`convert`: files of other tools come back equal as data, and every loss is counted. The files are
+described in tests/data/tools.
+"""
 
 import csv
 import gzip
@@ -60,7 +62,7 @@ def written(folder: Path, text: str, name: str) -> Path:
     return folder / name
 
 
-# --- there and back: a file of the tool, a format of ours, a file of the tool -------------------------------------------------------
+# --- there and back: a file of the tool, a format of ours, a file of the tool ---------------------
 
 
 def opensearch_data(path: Path) -> Any:
@@ -141,7 +143,7 @@ def test_a_file_of_a_tool_is_read_as_its_own_reader_reads_it(tmp_path: Path, nam
     assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8")) == expected
 
 
-# --- Label Studio, BEIR ----------------------------------------------------------------------------------------------------------------
+# --- Label Studio, BEIR ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["number", "rating", "choices"])
@@ -228,7 +230,7 @@ def test_fractions_are_rounded_for_beir_and_named_for_trec(tmp_path: Path) -> No
     assert ((tmp_path / "a.qrels").read_text(), losses(done)) == ("q 0 a 0.5\nq 0 b 2.4999\nq 0 c -0.5\nq 0 d 2\n", {"truncated": 3})
 
 
-# --- Quepid, LETOR, UBI ----------------------------------------------------------------------------------------------------------------
+# --- Quepid, LETOR, UBI ---------------------------------------------------------------------------
 
 
 def test_a_book_of_quepid_there_and_back(tmp_path: Path) -> None:
@@ -237,7 +239,8 @@ def test_a_book_of_quepid_there_and_back(tmp_path: Path) -> None:
     for between in ("label-studio", "jsonl", "csv", "tsv", "parquet"):
         convert(path, tmp_path / "between", target_format=between, keep_unjudged=True)
         done = convert(tmp_path / "between", tmp_path / "back.csv", source_format=between, target_format="quepid")
-        assert (rows_of(tmp_path / "back.csv"), losses(done)) == (rows_of(path), {}), between  # whatever the order of the raters
+        # whatever the order of the raters
+        assert (rows_of(tmp_path / "back.csv"), losses(done)) == (rows_of(path), {}), between
 
 
 def test_a_case_of_quepid_there_and_back(tmp_path: Path) -> None:
@@ -305,7 +308,7 @@ def test_a_list_of_a_model_names_its_kind_as_the_assessor(tmp_path: Path) -> Non
     assert losses(done) == {"assessors": 9, "unjudged": 1, "settings": 1}
 
 
-# --- assessors, scales, texts ----------------------------------------------------------------------------------------------------------
+# --- assessors, scales, texts ---------------------------------------------------------------------
 
 BOOK = "query,docid,Ann,Ben,Cid\nq,a,3,2,2\nq,b,0,,\nq,c,1,0,\n"
 
@@ -417,7 +420,7 @@ def test_other_columns_pass_where_there_is_a_place(tmp_path: Path) -> None:
     )
 
 
-# --- real files ------------------------------------------------------------------------------------------------------------------------
+# --- real files -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", FORMATS)

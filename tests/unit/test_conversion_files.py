@@ -10,7 +10,7 @@ import pytest
 import idealrank as ir
 from tests.unit.test_conversion import BOOK, convert, losses, written
 
-# --- strictness, files, errors -----------------------------------------------------------------------------------------------------------
+# --- strictness, files, errors --------------------------------------------------------------------
 
 
 def test_strict_refuses_every_loss_and_writes_nothing(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_the_message_about_a_broken_file(tmp_path: Path, kind: str, text: str, m
     assert [one.name for one in tmp_path.iterdir()] == ["a.txt"]
 
 
-# --- runs ------------------------------------------------------------------------------------------------------------------------------
+# --- runs -----------------------------------------------------------------------------------------
 
 RUN = "q1 Q0 a 1 2.5 mine\nq1 Q0 b 2 2.5 mine\nq2 Q0 a 1 -0.125 mine\n"
 

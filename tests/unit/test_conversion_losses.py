@@ -1,4 +1,6 @@
-"""`convert`: everything that a format has no place for is counted, and what two names would share is refused."""
+"""`convert`: everything that a format has no place for is counted, and what two names would share
+is refused.
+"""
 
 import json
 import statistics
@@ -18,7 +20,8 @@ def test_cells_of_rows_that_are_merged_are_counted(tmp_path: Path, target: str) 
     text = "query_id,doc_id,grade,assessor,note,weight\nq,a,1,ann,mine,2\nq,a,3,ben,his,2\nq,b,,cid,open,\nq,b,2,ben,,\n"
     done = convert(written(tmp_path, text, "a.csv"), tmp_path / target, assessors="mean")
     kept = 0 if target == "a.jsonl" else 2  # note and weight of the row by ann, which have no place
-    assert losses(done) == {"assessors": 3, "merged": 1, "columns": 2 + kept}  # notes by ben and by cid
+    # notes by ben and by cid
+    assert losses(done) == {"assessors": 3, "merged": 1, "columns": 2 + kept}
     if target == "a.jsonl":
         lines = [json.loads(line) for line in (tmp_path / target).read_text().splitlines()]
         assert lines == [
@@ -134,7 +137,7 @@ def test_policies_are_those_of_combined_grades(tmp_path: Path, policy: Any) -> N
     assert list(json.loads((tmp_path / "a.json").read_text())["q"].values()) == expected.tolist()
 
 
-# --- LETOR -----------------------------------------------------------------------------------------------------------------------------
+# --- LETOR ----------------------------------------------------------------------------------------
 
 
 def test_texts_of_queries_that_comments_of_letor_4_have_no_place_for_are_counted(tmp_path: Path) -> None:
@@ -168,7 +171,7 @@ def test_what_comments_of_letor_4_say_beside_their_fields_is_counted(tmp_path: P
     assert losses(done) == {"comments": 2}
 
 
-# --- Label Studio ----------------------------------------------------------------------------------------------------------------------
+# --- Label Studio ---------------------------------------------------------------------------------
 
 
 def task(number: int, **more: Any) -> dict[str, Any]:
@@ -214,7 +217,7 @@ def test_drafts_and_notes_on_a_task_are_counted(tmp_path: Path) -> None:
     assert losses(convert(path, tmp_path / "a.csv")) == {"unjudged": 1, "columns": 1, "drafts": 1}
 
 
-# --- kinds of assessors, and options that change nothing ---------------------------------------------------------------------------------
+# --- kinds of assessors, and options that change nothing ------------------------------------------
 
 
 @pytest.mark.parametrize(("target", "kept"), [("a.qrels", False), ("a.tsv", True), ("a.jg", False), ("a.jsonl", True)])

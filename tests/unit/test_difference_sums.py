@@ -1,4 +1,6 @@
-"""Sums of partitions decide as all values at once do: beside the exact test, SciPy's bootstrap, and themselves in other parts."""
+"""Sums of partitions decide as all values at once do: beside the exact test, SciPy's bootstrap, and
+themselves in other parts.
+"""
 
 import itertools
 

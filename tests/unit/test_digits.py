@@ -1,4 +1,6 @@
-"""How many decimals are shown: two digits of the half-width, and never so few that a verdict is contradicted."""
+"""How many decimals are shown: two digits of the half-width, and never so few that a verdict is
+contradicted.
+"""
 
 import math
 from decimal import Decimal
@@ -15,7 +17,8 @@ ENDS = st.tuples(st.floats(0, 1), st.floats(0, 1)).map(lambda ends: (min(ends), 
 
 @pytest.mark.parametrize(
     ("half", "expected"),
-    # Two significant digits of the half-width, worked by hand; 0.0996 rounds to 0.10, 0.00996 to 0.010.
+    # Two significant digits of the half-width, worked by hand; 0.0996 rounds to 0.10, 0.00996 to
+    # 0.010.
     [(0.43, 2), (0.099, 3), (0.0996, 2), (0.042, 3), (0.00996, 3), (0.0031, 4), (0.00031, 4), (1.2, 2), (9.4, 2), (12.0, 0), (340.0, 0)],
 )
 def test_two_digits_of_the_half_width_decide(half: float, expected: int) -> None:

@@ -1,4 +1,6 @@
-"""Values of policies from a log and a model: against exact expectations, formulas written out, and the truth of simulations."""
+"""Values of policies from a log and a model: against exact expectations, formulas written out, and
+the truth of simulations.
+"""
 
 import csv
 import gzip
@@ -62,7 +64,9 @@ def test_switch_is_biased_by_what_the_model_gets_wrong_above_the_limit() -> None
 
 
 def test_values_and_errors_on_the_open_bandit_sample_are_those_of_formulas_written_out() -> None:
-    """Formulas of DoublyRobust and SwitchDoublyRobust of the Open Bandit Pipeline, on the sample, with a model of click rates by item."""
+    """Formulas of DoublyRobust and SwitchDoublyRobust of the Open Bandit Pipeline, on the sample,
+    with a model of click rates by item.
+    """
     with gzip.open(shared_file("data", "open-bandit", "bts_men.csv.gz"), "rt") as file:
         rows = list(csv.DictReader(file))
     rewards, logged = (np.array([float(row[name]) for row in rows]) for name in ("click", "propensity_score"))
@@ -106,7 +110,9 @@ def simulated(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray,
 
 
 def exact_variance(model: np.ndarray) -> float:
-    """Variance of the contribution of one row, by enumeration; without predictions, that of inverse propensity scoring."""
+    """Variance of the contribution of one row, by enumeration; without predictions, that of inverse
+    propensity scoring.
+    """
     moments = np.zeros(2)
     for chance, context, action, reward in outcomes(LOGGING):
         weight = TARGET[context, action] / LOGGING[context, action]

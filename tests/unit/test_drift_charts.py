@@ -9,11 +9,13 @@ import pytest
 from idealrank.errors import OptionError
 from idealrank.stats import Cusum, Ewma
 
-# Two-sided CUSUM, allowance 0.5, mean run length by lasting shift in standard deviations: Montgomery (2013), Introduction to Statistical
-# Quality Control, 7th edition, table 9.3, after Lucas and Crosier (1982). The two sides signal independently often enough at shift 0.
+# Two-sided CUSUM, allowance 0.5, mean run length by lasting shift in standard deviations:
+# Montgomery (2013), Introduction to Statistical Quality Control, 7th edition, table 9.3, after
+# Lucas and Crosier (1982). The two sides signal independently often enough at shift 0.
 CUSUM_TABLE = {4.0: {0.0: 168.0, 1.0: 8.38, 2.0: 3.34, 3.0: 2.19}, 5.0: {0.0: 465.0, 1.0: 10.4, 2.0: 4.01, 3.0: 2.57}}
 
-# Two-sided EWMA, limits for a run length of 500: Lucas and Saccucci (1990), table 3, with the columns weight and width.
+# Two-sided EWMA, limits for a run length of 500: Lucas and Saccucci (1990), table 3, with the
+# columns weight and width.
 EWMA_TABLE = {
     (0.05, 2.615): {0.0: 500, 0.25: 84.1, 0.5: 28.8, 1.0: 11.4, 2.0: 5.22},
     (0.1, 2.814): {0.0: 500, 0.25: 106, 0.5: 31.3, 1.0: 10.3, 2.0: 4.36},

@@ -1,4 +1,6 @@
-"""Backends of Redis and Elasticsearch with recorded replies; tests/services asks the engines themselves."""
+"""Backends of Redis and Elasticsearch with recorded replies; tests/services asks the engines
+themselves.
+"""
 
 import json
 import threading
@@ -17,7 +19,7 @@ from idealrank.live.backends.protocol import SearchQuery
 from idealrank.live.backends.redis import RedisKnn, RedisText, RedisVectorSet
 from tests.unit.engine_answers import TEXT_ONLY, found, made
 
-# --- Redis --------------------------------------------------------------------------------------------------------------------
+# --- Redis ----------------------------------------------------------------------------------------
 
 
 class Recorded:
@@ -119,7 +121,7 @@ def test_a_search_by_vector_needs_one() -> None:
         found(RedisKnn(Recorded(), index="i", field="v"), TEXT_ONLY)
 
 
-# --- Elasticsearch ------------------------------------------------------------------------------------------------------------
+# --- Elasticsearch --------------------------------------------------------------------------------
 
 
 def elastic(answer: Any, **given: Any) -> tuple[Elasticsearch, list[httpx.Request]]:

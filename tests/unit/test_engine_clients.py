@@ -1,4 +1,6 @@
-"""Backends whose clients have stand-ins here, DuckDB itself, retrievers, and sections; tests/services asks the engines."""
+"""Backends whose clients have stand-ins here, DuckDB itself, retrievers, and sections;
+tests/services asks the engines.
+"""
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +28,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, name: str, **content: object) -> N
     monkeypatch.setitem(sys.modules, name, SimpleNamespace(**content))
 
 
-# --- PostgreSQL, Qdrant, FAISS, LanceDB, sqlite-vec: stand-ins ------------------------------------------------------------------
+# --- PostgreSQL, Qdrant, FAISS, LanceDB, sqlite-vec: stand-ins ------------------------------------
 
 
 def test_postgres_writes_vectors_as_text_and_takes_two_columns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,7 +154,7 @@ def test_sqlite_vec_quotes_names_and_negates_distances() -> None:
     connection.close()
 
 
-# --- DuckDB itself --------------------------------------------------------------------------------------------------------------
+# --- DuckDB itself --------------------------------------------------------------------------------
 
 
 def test_duckdb_answers_a_query_of_ones_own_from_several_threads(tmp_path: Path) -> None:
@@ -177,7 +179,7 @@ def test_duckdb_answers_a_query_of_ones_own_from_several_threads(tmp_path: Path)
     backend.close()
 
 
-# --- retrievers, configurations ---------------------------------------------------------------------------------------------------
+# --- retrievers, configurations -------------------------------------------------------------------
 
 
 def test_retrievers_of_the_three_frameworks_give_documents() -> None:

@@ -1,4 +1,6 @@
-"""The scripts that show where the theory's paper needs a correction: the numbers that they print."""
+"""The scripts that show where the theory's paper needs a correction: the numbers that they
+print.
+"""
 
 import importlib.util
 import math
@@ -22,7 +24,9 @@ def script(name: str) -> ModuleType:
 
 
 def test_the_late_winner() -> None:
-    """Signs by Definition 20 at 10^3 .. 10^9 as recomputed independently; then the other ranker wins, for ever."""
+    """Signs by Definition 20 at 10^3 .. 10^9 as recomputed independently; then the other ranker
+    wins, for ever.
+    """
     late = script("late_winner")
     found = {k: plain for k, plain, _ in late.rows(0.03)}
     assert [found[3], found[6], found[9]] == pytest.approx([8.6e-3, 1.0e-3, 1.5e-4], rel=0.06)
@@ -47,7 +51,9 @@ def test_the_constant_of_lemma_22() -> None:
 
 @pytest.mark.slow
 def test_the_exponent_of_lemma_23() -> None:
-    """n |E - N| and n sd grow; the simulated mean at n = 10^6 was 0.94490109(1); small lists by a second program."""
+    """n |E - N| and n sd grow; the simulated mean at n = 10^6 was 0.94490109(1); small lists by a
+    second program.
+    """
     lemma = script("lemma23_exponent")
     assert lemma.mean_and_spread("log2", 10**6)[0] == pytest.approx(0.94490109, abs=3e-8)
     assert lemma.mean_and_spread("zipf(0.5)", 300) == pytest.approx(mean_ndcg_of_noise(0.5, 300, "zipf(0.5)"), abs=1e-13)

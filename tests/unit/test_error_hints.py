@@ -96,7 +96,9 @@ def test_a_warning_and_a_note_name_the_next_step_of_the_interface_in_use(tmp_pat
 
 
 def test_no_text_of_the_library_names_options_of_the_command_line_in_python() -> None:
-    """Hints of errors and notes have a form for each interface; what stands in brackets behind a Python name would be read in both."""
+    """Hints of errors and notes have a form for each interface; what stands in brackets behind a
+    Python name would be read in both.
+    """
     source = Path(ir.__file__).parent
     texts = {path: path.read_text(encoding="utf-8") for path in source.rglob("*.py") if "cli" not in path.parts}
     assert [path.name for path, text in texts.items() if re.search(r"=\)? \(--\w|\(in Python", text)] == []

@@ -1,4 +1,6 @@
-"""Evaluations: which queries count, what the coverage says, when a warning comes, and what is refused."""
+"""Evaluations: which queries count, what the coverage says, when a warning comes, and what is
+refused.
+"""
 
 import math
 import pickle
@@ -15,7 +17,7 @@ QRELS = {"q1": {"a": 2, "b": 0}, "q2": {"c": 1}, "q3": {"d": 0}}
 RUN = {"q1": {"a": 3.0, "x": 2.0, "b": 2.0}, "q3": {"d": 1.0}, "q9": {"z": 1.0}}
 
 
-# --- which queries count -----------------------------------------------------------------------------------------------------------
+# --- which queries count --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -55,7 +57,7 @@ def test_a_run_without_queries_scores_0() -> None:
     assert evaluation.coverage.missing == 3
 
 
-# --- coverage ------------------------------------------------------------------------------------------------------------------------
+# --- coverage -------------------------------------------------------------------------------------
 
 
 def test_the_coverage_counts_what_happened() -> None:
@@ -87,7 +89,9 @@ def test_truncated_grades_are_counted_with_one_warning() -> None:
 
 
 def test_values_out_of_range_are_counted_and_told() -> None:
-    """A discount that rises: NDCG above 1. Where a convention allows that, the count stands without a warning."""
+    """A discount that rises: NDCG above 1. Where a convention allows that, the count stands without
+    a warning.
+    """
     measure = ir.NDCG(discount=[1, 2, 4])
     with pytest.warns(ir.IdealrankWarning, match="1 values lie outside the bounds"):
         evaluation = ir.evaluate({"q": {"a": 1, "b": 0, "c": 0}}, {"q": ["b", "c", "a"]}, [measure])
@@ -104,7 +108,7 @@ def test_duplicates_and_ties_of_arrays_are_counted() -> None:
     assert (coverage.tied_queries, coverage.tied_documents, coverage.duplicates, coverage.unjudged_share) == (1, 2, 0, 0.0)
 
 
-# --- policies ------------------------------------------------------------------------------------------------------------------------
+# --- policies -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -160,7 +164,7 @@ def test_float32_scores_tie_where_the_tool_ties_them() -> None:
     assert values == {"trec_eval-10": 1.0, "trec_eval-9,ties=worst": 0.5}
 
 
-# --- results --------------------------------------------------------------------------------------------------------------------------
+# --- results --------------------------------------------------------------------------------------
 
 
 def test_a_query_left_out_is_none_and_does_not_count() -> None:
@@ -242,7 +246,7 @@ def test_evaluate_says_what_it_cannot_take() -> None:
         ir.evaluate(QRELS, RUN, ["nDCG"], group=[3])
 
 
-# --- parts of an evaluation, and more of it -----------------------------------------------------------------------------------------
+# --- parts of an evaluation, and more of it -------------------------------------------------------
 
 
 def test_an_evaluation_joined_from_parts_is_the_whole_one() -> None:

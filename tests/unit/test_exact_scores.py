@@ -1,4 +1,6 @@
-"""Whole-number scores beyond what float64 holds, such as times in nanoseconds: refused with the reason, never tied in silence."""
+"""Whole-number scores beyond what float64 holds, such as times in nanoseconds: refused with the
+reason, never tied in silence.
+"""
 
 import json
 from pathlib import Path
@@ -88,7 +90,9 @@ def test_parquet_and_score_files(tmp_path: Path) -> None:
 
 
 def test_grades_and_trec_lines_are_doubles(tmp_path: Path) -> None:
-    """A grade is a quantity, no place in an order; trec_eval reads scores as doubles, so its ties are what its format means."""
+    """A grade is a quantity, no place in an order; trec_eval reads scores as doubles, so its ties
+    are what its format means.
+    """
     assert qrels_from_frame(pd.DataFrame({"qid": ["q"], "docid": ["a"], "rel": [FIRST]}))["q"]["a"] == float(FIRST)
     path = tmp_path / "a.run"
     path.write_text(f"q Q0 a 1 {FIRST} x\nq Q0 b 2 {SECOND} x\n", encoding="utf-8")

@@ -1,4 +1,6 @@
-"""The search over `examples/pydocs` has the numbers that the pages show, on the Python whose documentation was judged."""
+"""The search over `examples/pydocs` has the numbers that the pages show, on the Python whose
+documentation was judged.
+"""
 
 import json
 import platform

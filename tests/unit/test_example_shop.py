@@ -1,4 +1,6 @@
-"""The shop of `examples/shop-clicks`, at a small size: from its log to grades, to a verdict, and to the test that confirms it."""
+"""The shop of `examples/shop-clicks`, at a small size: from its log to grades, to a verdict, and to
+the test that confirms it.
+"""
 
 import json
 import runpy
@@ -81,4 +83,5 @@ def test_interleaving_needs_fewer_lists_than_either_test_of_cohorts(monkeypatch:
     alike, differ = (found["sizes"](shop_of, moods, draws=4) for moods in ((1.0,), found["MOODS"]))
     for one in (alike, differ):
         assert one.interleaved < one.clicks < one.purchases
-    assert differ.clicks / differ.interleaved > alike.clicks / alike.interleaved  # a list compares within its user
+    # a list compares within its user
+    assert differ.clicks / differ.interleaved > alike.clicks / alike.interleaved

@@ -1,4 +1,6 @@
-"""The simulation of alarms: its rounds are as it says, and its rates and delays are those that the guide states."""
+"""The simulation of alarms: its rounds are as it says, and its rates and delays are those that the
+guide states.
+"""
 
 import re
 import sys
@@ -81,7 +83,9 @@ def test_a_short_simulation_prints_the_tables(script: Any, monkeypatch: pytest.M
 @pytest.mark.parametrize("name", ["CUSUM", "EWMA"])
 @pytest.mark.parametrize(("noise", "length"), [("300 rounds, `sample: 100`", 400), ("lasting, 100 rounds, `sample: 100`", 100)])
 def test_the_rate_of_false_alarms_holds_for_samples(script: Any, name: str, noise: str, length: int) -> None:
-    """5 baselines of 400 rounds, or of 100 with noise that lasts: 7 false alarms have a probability below 0.005 at the stated rate."""
+    """5 baselines of 400 rounds, or of 100 with noise that lasts: 7 false alarms have a probability
+    below 0.005 at the stated rate.
+    """
     rate, _ = script.measure(script.RULES[name], script.NOISES[noise], 5, length, drops=(), seed=9)
     assert rate * 5 * length / 1000 <= 6
 
@@ -89,7 +93,9 @@ def test_the_rate_of_false_alarms_holds_for_samples(script: Any, name: str, nois
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["fixed threshold at 0.59, 2 of 3", "sequential test, tolerance 0", "CUSUM", "EWMA"])
 def test_rates_and_delays_are_those_of_the_guide(script: Any, name: str) -> None:
-    """15 baselines of 400 rounds: false alarms within three times the stated rate of 1, delays within a factor of two."""
+    """15 baselines of 400 rounds: false alarms within three times the stated rate of 1, delays
+    within a factor of two.
+    """
     baseline = "none" if name.startswith("fixed") else "30"
     rate, delays = script.measure(script.RULES[name], script.LENGTHS["30"], 15, 400, seed=7)
     cells = _by_length()[name, baseline]
@@ -103,6 +109,8 @@ def test_rates_and_delays_are_those_of_the_guide(script: Any, name: str) -> None
 @pytest.mark.parametrize("noise", ["lasting", "shared", "day, `season: 1d`", "week, `season: 7d`", "`sample: 100`"])
 @pytest.mark.parametrize("name", ["sequential test, tolerance 0.005", "CUSUM", "EWMA"])
 def test_the_rate_of_false_alarms_holds_for_other_noise(script: Any, name: str, noise: str) -> None:
-    """10 baselines of 400 rounds: 4 false alarms expected at most, 13 have a probability below 0.001."""
+    """10 baselines of 400 rounds: 4 false alarms expected at most, 13 have a probability below
+    0.001.
+    """
     rate, _ = script.measure(script.RULES[name], script.NOISES[noise], 10, 400, drops=(), seed=8)
     assert rate * 4 <= 12

@@ -1,4 +1,6 @@
-"""How sure `choose` is, by the experiment that says so: mistakes are as rare as promised, and small sets see more than halves."""
+"""How sure `choose` is, by the experiment that says so: mistakes are as rare as promised, and small
+sets see more than halves.
+"""
 
 import importlib
 import sys
@@ -26,7 +28,8 @@ def test_one_collection_of_each_kind(experiment: ModuleType) -> None:
 
 @pytest.mark.slow
 def test_settings_that_are_alike_are_seldom_told_apart(experiment: ModuleType) -> None:
-    assert experiment.mistakes(50, 5, 100, np.random.default_rng(3)) <= 0.13  # of 0.05, beyond three standard deviations
+    # of 0.05, beyond three standard deviations
+    assert experiment.mistakes(50, 5, 100, np.random.default_rng(3)) <= 0.13
 
 
 @pytest.mark.slow

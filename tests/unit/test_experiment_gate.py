@@ -1,4 +1,6 @@
-"""The script on gates: its truths, its p values against the library's, its rule against a gate, and the page."""
+"""The script on gates: its truths, its p values against the library's, its rule against a gate, and
+the page.
+"""
 
 import importlib
 import json
@@ -59,7 +61,9 @@ def test_lopsided_changes_are_harmless_and_lopsided(scripts) -> None:
 
 @pytest.mark.parametrize("name", ["small change", "re-training", "real rankings"])
 def test_changes_drop_by_what_they_say(scripts, name: str) -> None:
-    """Means within four standard errors; untouched queries keep their values; only some of the measures lose if so asked."""
+    """Means within four standard errors; untouched queries keep their values; only some of the
+    measures lose if so asked.
+    """
     kind = scripts.changes.KINDS[name]
     changes = scripts.changes.Changes(kind, 100, 400, np.random.default_rng(2))
     for drop in (0.0, 0.02, 0.05):
@@ -78,7 +82,9 @@ def test_changes_drop_by_what_they_say(scripts, name: str) -> None:
 
 @pytest.mark.slow
 def test_p_values_are_those_of_the_library(scripts) -> None:
-    """Exact ones to the last digits; drawn ones within four standard errors of 2,999 draws; for every null and side."""
+    """Exact ones to the last digits; drawn ones within four standard errors of 2,999 draws; for
+    every null and side.
+    """
     differences = scripts.changes.Changes(scripts.changes.KINDS["small change"], 60, 12, np.random.default_rng(3)).dropped(0.02)
     columns = differences.differences.reshape(60, -1)
     nulls = (0.0, -0.01)
@@ -188,7 +194,9 @@ def test_the_page_has_the_rows_that_a_run_prints(scripts) -> None:
 
 @pytest.mark.slow
 def test_the_rules_decide_as_a_gate_does(scripts) -> None:
-    """The demo's lists, reordered a little and thoroughly, before `idealrank.gate` and before the rules of the script."""
+    """The demo's lists, reordered a little and thoroughly, before `idealrank.gate` and before the
+    rules of the script.
+    """
     qrels, ranked = scripts.changes.demo()
     rng = np.random.default_rng(11)
     versions = {query: scripts.changes.reordered(ranking, 0.5, rng, 4) for query, ranking in ranked.items()}
@@ -216,7 +224,9 @@ def test_the_rules_decide_as_a_gate_does(scripts) -> None:
 
 
 def test_a_strict_gate_by_t_would_pass_as_many(scripts) -> None:
-    """Drops of just the margin by lost queries, 50 of them: both pass more than 5 %, and hardly differ."""
+    """Drops of just the margin by lost queries, 50 of them: both pass more than 5 %, and hardly
+    differ.
+    """
     changes = scripts.changes.Changes(scripts.changes.KINDS["real rankings"], 50, 1000, np.random.default_rng(16), 1)
     differences = changes.dropped(0.02).differences[..., 0]
     flips = scripts.flips.tails(differences, np.random.default_rng(17), (-0.02,)).greater[0]

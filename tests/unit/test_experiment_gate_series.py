@@ -1,4 +1,6 @@
-"""The simulation of series of commits: its gate decides as the gate does, and its page has its rows and rates."""
+"""The simulation of series of commits: its gate decides as the gate does, and its page has its rows
+and rates.
+"""
 
 import re
 import sys
@@ -57,7 +59,9 @@ def test_the_page_has_every_row_of_the_script(simulation: Any) -> None:
 
 
 def rows_of_the_page() -> list[tuple[int, list[str]]]:
-    """Rows of every table, each with the number of its series, which the sentence above the table states."""
+    """Rows of every table, each with the number of its series, which the sentence above the table
+    states.
+    """
     rows, series = [], 0
     for line in PAGE.splitlines():
         if stated := re.search(r"([\d,]+) series a row", line):
@@ -68,7 +72,9 @@ def rows_of_the_page() -> list[tuple[int, list[str]]]:
 
 
 def test_the_page_holds_the_promised_rates() -> None:
-    """Harmless series against a baseline file close in at most alpha, within two standard errors of so many series."""
+    """Harmless series against a baseline file close in at most alpha, within two standard errors of
+    so many series.
+    """
     harmless = [(series, cells) for series, cells in rows_of_the_page() if cells[2] == "0" and cells[3] != "previous"]
     bounds = {series: 0.05 + 2 * (0.05 * 0.95 / series) ** 0.5 for series, _ in harmless}
 

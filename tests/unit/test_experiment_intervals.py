@@ -51,7 +51,9 @@ def test_rounding_is_no_miss_and_open_sides_are_counted(script) -> None:
 
 
 def test_what_the_page_says_of_25_pairs(script) -> None:
-    """With many equal pairs BCa covers about 0.81 and t 0.95: 500 data sets, more than 4 standard errors apart from 0.88."""
+    """With many equal pairs BCa covers about 0.81 and t 0.95: 500 data sets, more than 4 standard
+    errors apart from 0.88.
+    """
     for name in ("no difference", "better"):
         draw, truth = script.DATA[name]
         values = draw((25, 500), np.random.default_rng(4))

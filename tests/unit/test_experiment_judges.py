@@ -1,4 +1,6 @@
-"""The scripts on judges: small runs of the simulation of coverage, its truths, and the table of the worth of a label."""
+"""The scripts on judges: small runs of the simulation of coverage, its truths, and the table of the
+worth of a label.
+"""
 
 import importlib
 import json
@@ -21,7 +23,9 @@ def scripts(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def test_pairs_of_one_query_of_the_simulation_are_alike(scripts: Any) -> None:
-    """By the law of the script, errors of a query share their leniency: the variance of their means is far above that of pairs."""
+    """By the law of the script, errors of a query share their leniency: the variance of their means
+    is far above that of pairs.
+    """
     world = scripts("judging_coverage").world(400, np.random.default_rng(1))
     error = world.judge - world.human
 

@@ -26,7 +26,9 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def test_which_order_of_ties_goes_with_which_count(capsys: pytest.CaptureFixture[str]) -> None:
-    """Best with nothing, worst with whole, mean with half; the order as they came with nothing fails most lists (1348 of 2000 recorded)."""
+    """Best with nothing, worst with whole, mean with half; the order as they came with nothing
+    fails most lists (1348 of 2000 recorded).
+    """
     found = json.loads(printed(capsys, "--lists", "150", "--format", "json"))
     by_rule = {(row["tied_pairs_count"], row["tied_documents_stand"].split()[0], row["lists"]): row for row in found["identity"]}
     for (counts, order, lists), row in by_rule.items():

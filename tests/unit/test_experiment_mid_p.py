@@ -1,4 +1,6 @@
-"""The script on mid-p: p against the library's, mid-p against its definition, and its rows against the page."""
+"""The script on mid-p: p against the library's, mid-p against its definition, and its rows against
+the page.
+"""
 
 import importlib
 import sys

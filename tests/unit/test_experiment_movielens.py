@@ -1,4 +1,6 @@
-"""Real ratings as rankers for the figures: factorisation against its definition, and the file against a small made-up wheel."""
+"""Real ratings as rankers for the figures: factorisation against its definition, and the file
+against a small made-up wheel.
+"""
 
 import io
 import json
@@ -23,7 +25,9 @@ def wheel_of(lines: list[str], path: Path) -> Path:
 
 @pytest.fixture
 def wheel(tmp_path: Path) -> Path:
-    """Twenty users who rated about two thirds of thirty films: even films are liked by even users, odd ones by odd."""
+    """Twenty users who rated about two thirds of thirty films: even films are liked by even users,
+    odd ones by odd.
+    """
     rng = np.random.default_rng(3)
     seen = [(user, item) for user in range(20) for item in range(30) if rng.random() < 0.7]
     stars = [5 - (user + item) % 2 * 3 - int(rng.random() < 0.3) for user, item in seen]

@@ -1,4 +1,6 @@
-"""RankNet, LambdaRank and AdaRank: gradients agree with finite differences, theorems hold, and a separable set is learned."""
+"""RankNet, LambdaRank and AdaRank: gradients agree with finite differences, theorems hold, and a
+separable set is learned.
+"""
 
 from collections.abc import Callable
 
@@ -15,7 +17,9 @@ CUTOFF = 5
 
 
 def log_of(n_queries: int, noise: float, seed: int) -> list[Query]:
-    """Queries whose grades follow from a linear score of three of five features; clicks stand for grades 0, 1 and 2."""
+    """Queries whose grades follow from a linear score of three of five features; clicks stand for
+    grades 0, 1 and 2.
+    """
     rng = np.random.default_rng(seed)
     made = []
     for _ in range(n_queries):
@@ -36,7 +40,8 @@ def test_the_force_of_ranknet_is_the_slope_of_its_loss(seed: int) -> None:
     value, slope = ranknet.loss(scores, grades)
     pairs = [(i, j) for i in range(9) for j in range(9) if grades[i] > grades[j]]
     assert value == pytest.approx(np.mean([np.log1p(np.exp(scores[j] - scores[i])) for i, j in pairs]), rel=1e-12)
-    assert slope == pytest.approx(approx_fprime(scores, lambda at: ranknet.loss(at, grades)[0], 1e-7), abs=1e-6)  # forward differences
+    # forward differences
+    assert slope == pytest.approx(approx_fprime(scores, lambda at: ranknet.loss(at, grades)[0], 1e-7), abs=1e-6)
 
 
 def test_the_force_of_lambdarank_is_the_slope_at_the_present_ranking() -> None:
@@ -91,7 +96,9 @@ def test_adarank_takes_the_feature_that_is_perfect_alone() -> None:
 
 
 def test_adarank_is_better_than_any_feature_and_above_the_bound_of_its_theorem() -> None:
-    """Theorem 1: mean E >= 1 - prod exp(-least d) sqrt(1 - phi^2), d = E(f + a h) - E(f) - a E(h), phi the weighted mean of E(h)."""
+    """Theorem 1: mean E >= 1 - prod exp(-least d) sqrt(1 - phi^2), d = E(f + a h) - E(f) - a E(h),
+    phi the weighted mean of E(h).
+    """
     log = log_of(40, 0.3, 9)
     found = adarank.train(log, rounds=12, cutoff=CUTOFF)
     alone = max(mean(lambda features, place=place, sign=sign: sign * features[:, place], log) for place in range(5) for sign in (1, -1))

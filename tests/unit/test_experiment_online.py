@@ -1,4 +1,6 @@
-"""The script on tests with users: false verdicts, power of plans, indifferent users, and the page."""
+"""The script on tests with users: false verdicts, power of plans, indifferent users, and the
+page.
+"""
 
 import importlib
 import sys
@@ -49,7 +51,8 @@ def test_no_row_of_unequal_cohorts_has_more_false_verdicts_than_the_level() -> N
     assert max(row[0] for row in rows.values()) <= 0.05
     assert max(row[1] for row in rows.values()) <= 0.05
     assert max(row[2] for row in rows.values()) <= 0.05 + 3 * LEVEL_ERROR
-    assert rows["5 % convert", "10,000", "90%"][3] == 0  # enough users in the small cohort for a verdict
+    # enough users in the small cohort for a verdict
+    assert rows["5 % convert", "10,000", "90%"][3] == 0
 
 
 def test_every_plan_of_the_page_has_its_power_at_the_planned_number() -> None:
@@ -66,7 +69,8 @@ def test_indifferent_users_of_the_page_decide_balanced_lists_alone() -> None:
     verdicts = {row[0]: {cells[0] for key, cells in rows.items() if key[0] == row[0]} for row in rows}
     assert verdicts["team-draft"] == verdicts["probabilistic"] == {"undecided"}
     assert verdicts["balanced"] != {"undecided"}
-    assert float(rows["probabilistic", "last to first", "one, at any rank"][2]) < 0.45  # by the sign of shares
+    # by the sign of shares
+    assert float(rows["probabilistic", "last to first", "one, at any rank"][2]) < 0.45
 
 
 @pytest.mark.parametrize(

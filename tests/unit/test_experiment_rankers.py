@@ -1,4 +1,6 @@
-"""The rankers of the paper's figures: their objectives against slow definitions, their data against what is committed."""
+"""The rankers of the paper's figures: their objectives against slow definitions, their data against
+what is committed.
+"""
 
 import hashlib
 import io
@@ -32,7 +34,8 @@ def committed() -> dict[str, np.ndarray]:
 def test_the_loss_of_ranksvm_is_that_of_all_pairs(seed: int) -> None:
     rng = np.random.default_rng(seed)
     grades = rng.integers(0, 1 + seed % 4, 30).astype(np.uint8)
-    values = rng.integers(-4, 4, 30) / 2 if seed % 2 else rng.normal(0, 2, 30)  # on halves, scores tie and margins are met exactly
+    # on halves, scores tie and margins are met exactly
+    values = rng.integers(-4, 4, 30) / 2 if seed % 2 else rng.normal(0, 2, 30)
     pairs = [(i, j) for i, j in product(range(30), repeat=2) if grades[i] > grades[j]]
 
     total, slope = ranksvm.pair_loss(values, grades)
@@ -136,7 +139,8 @@ def test_the_trained_rankers_are_close_and_far_better_than_chance(committed: dic
 
 @pytest.mark.slow
 def test_the_committed_rankers_differ_as_the_figures_of_the_paper_do(committed: dict[str, np.ndarray]) -> None:
-    # Figures 1, 2 and 4: ListNet leads at every length. Figure 3: they change places, for the first documents alone decide.
+    # Figures 1, 2 and 4: ListNet leads at every length. Figure 3: they change places, for the first
+    # documents alone decide.
     def lead(n: int, **measure: str) -> float:
         grades = committed["grades"][:, :n].astype(np.float64)
         listnet, ranksvm = (ir.ndcg(grades, committed[name][:, :n].astype(np.float64), **measure) for name in ("listnet", "ranksvm"))

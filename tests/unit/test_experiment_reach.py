@@ -1,4 +1,6 @@
-"""The script on too few judgments: its pools, its gains and rates by hand, its test against the library's, and its rule."""
+"""The script on too few judgments: its pools, its gains and rates by hand, its test against the
+library's, and its rule.
+"""
 
 import importlib
 import json
@@ -73,7 +75,9 @@ def test_ranks_with_few_documents_join_their_neighbours(scripts) -> None:
 
 
 def test_a_rate_is_weighted_by_what_the_unjudged_would_add(scripts) -> None:
-    """20 of 40 at rank 1 and 5 of 25 at rank 2, at weights 0.75 and 0.25; worth 1 / (0.75^2 / 40 + 0.25^2 / 25) documents."""
+    """20 of 40 at rank 1 and 5 of 25 at rank 2, at weights 0.75 and 0.25; worth 1 / (0.75^2 / 40 +
+    0.25^2 / 25) documents.
+    """
     relevant, judged, weights = (np.zeros((1, 10)) for _ in range(3))
     relevant[0, :2], judged[0, :2], weights[0, :2] = (20, 5), (40, 25), (0.75, 0.25)
     share, n = scripts.rates.rate(relevant, judged, weights)
@@ -103,7 +107,9 @@ def test_a_verdict_is_that_of_the_paired_t(scripts, drawn) -> None:
 
 
 def test_what_unjudged_documents_add_is_what_grading_them_adds(scripts, drawn) -> None:
-    """With every unjudged document relevant, P@10 moves by the number of those that one run alone returns."""
+    """With every unjudged document relevant, P@10 moves by the number of those that one run alone
+    returns.
+    """
     of = scripts.pools.sample(drawn, scripts.pools.judged_by(drawn, {"A": 6, "B": 4}), "P@10")
     replicates = scripts.reach.Replicates(scripts.reach.Columns(of), np.arange(120)[None, :])
     for side, adds in zip(of.sides, replicates.adds, strict=True):
@@ -179,14 +185,17 @@ def reach_of(evaluations: list[Any], declared: float | None = None) -> Reach:
 
 
 def thinned(scripts: Scripts, drawn: Any, pool: str) -> tuple[Any, Any]:
-    """Documents that a pool judges, or both first tens; with new documents, the bank has them, too."""
+    """Documents that a pool judges, or both first tens; with new documents, the bank has them,
+    too.
+    """
     if pool in scripts.pools.POOLS:
         return drawn, scripts.pools.judged_by(drawn, scripts.pools.POOLS[pool])
     (found,) = ((of, judged) for name, of, judged in scripts.reach._thinned(drawn, (7,)) if name == pool)
     return found
 
 
-# Among them one where the common share decides, one where the limits of each run do, and one with documents taken as new.
+# Among them one where the common share decides, one where the limits of each run do, and one with
+# documents taken as new.
 CELLS = (
     ("some relevant", "A 12, B 6", "nDCG@10", 0.1),
     ("many relevant", "A 6, B 6", "P@10", 0.2),
@@ -208,7 +217,9 @@ CELLS = (
 
 @pytest.mark.slow
 def test_the_library_decides_as_the_script(scripts) -> None:
-    """Verdicts, rates, documents behind them, limits, and what unjudged documents would add, of the same queries."""
+    """Verdicts, rates, documents behind them, limits, and what unjudged documents would add, of the
+    same queries.
+    """
     verdicts_seen, new = set(), 0
     for world, pool, measure, better in CELLS:
         kind = scripts.pools.WORLDS[world]
@@ -216,7 +227,8 @@ def test_the_library_decides_as_the_script(scripts) -> None:
         drawn, judged = thinned(scripts, drawn, pool)
         declared = scripts.reach.KEPT_NEGATIVES if pool == scripts.reach.DECLARED else None
         given = seen(drawn, judged)
-        # Where nothing relevant is judged, the script lets unjudged documents add nothing; the library lets them create an ideal.
+        # Where nothing relevant is judged, the script lets unjudged documents add nothing; the
+        # library lets them create an ideal.
         rated = np.flatnonzero([max(grades.values(), default=0) > 0 for grades in given.qrels])
         picked = rated[np.random.default_rng(6).integers(0, rated.size, (3, 50))]
         columns = scripts.reach.Columns(scripts.pools.sample(drawn, judged, measure), declared)
@@ -256,7 +268,9 @@ def plain(sign: int, tipping: Tipping) -> str:
 
 
 def moved_alike(replicates: Any, at: int, reach: Reach) -> None:
-    """Contributions of unjudged documents in one replicate: all of either run's own, and half of all."""
+    """Contributions of unjudged documents in one replicate: all of either run's own, and half of
+    all.
+    """
     n = len(replicates.difference)
     for share_a, share_b, both in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.5, 0.5, 0.5)):
         moved = replicates.moved(*(np.full(n, share) for share in (share_a, share_b, both)))[at]
@@ -264,7 +278,9 @@ def moved_alike(replicates: Any, at: int, reach: Reach) -> None:
 
 
 def held_alike(replicates: Any, at: int, found: Tipping, behind: int) -> None:
-    """Rates and limits of one replicate; those of a run without unjudged documents are None here and 0 there."""
+    """Rates and limits of one replicate; those of a run without unjudged documents are None here
+    and 0 there.
+    """
     rates = [replicates.rates(run) for run in (behind, 1 - behind)]
     theirs, ahead = (type(one)(*(column[at] for column in one)) for one in rates)
     assert found.likely == pytest.approx(theirs.upper, abs=1e-6)
@@ -280,7 +296,9 @@ def held_alike(replicates: Any, at: int, found: Tipping, behind: int) -> None:
 
 @pytest.mark.slow
 def test_a_small_run(scripts, capsys, monkeypatch) -> None:
-    """One world, judged from A's side: the verdict as judged is wrong, the rule's is not; what is hidden for its grade deceives both."""
+    """One world, judged from A's side: the verdict as judged is wrong, the rule's is not; what is
+    hidden for its grade deceives both.
+    """
     monkeypatch.setattr(scripts.reach, "WORLDS", {"some relevant": scripts.pools.WORLDS["some relevant"]})
     monkeypatch.setattr(
         scripts.reach,
@@ -373,7 +391,9 @@ LIMIT = 0.05 + 3 * (0.05 * 0.95 / 2000) ** 0.5
 
 
 def test_wrong_signs_are_at_most_alpha_where_the_page_says_so(scripts, printed) -> None:
-    """Within three standard errors of 0.05, which the test with every document judged exceeds in some of these cells."""
+    """Within three standard errors of 0.05, which the test with every document judged exceeds in
+    some of these cells.
+    """
     kept = ("one side", "both sides", "neither", "a relative of A", "new documents", "at random", "negatives")
     for group in (*kept, "crossing, own pools", "crossing, others' pools"):
         cells = [cell for cell in printed if scripts.tables.GROUPS[group](cell)]
@@ -394,7 +414,9 @@ def test_power_is_kept_where_judgments_are_missing_by_depth_or_by_chance(printed
 
 
 def test_the_page_has_the_shares_that_a_run_prints(scripts, printed) -> None:
-    """Runs that are equal, 300 replicates from 1,000 queries: within four standard errors and what another bank moves."""
+    """Runs that are equal, 300 replicates from 1,000 queries: within four standard errors and what
+    another bank moves.
+    """
     of = scripts.pools.bank(scripts.pools.WORLDS["some relevant"], 500, np.random.default_rng(12)).mirrored()
     for pool, measure in (("A 12, B 6", "nDCG@10"), ("A 6, B 6", "P@10"), ("3 others, 20", "P@10"), ("relative of A, 20", "nDCG@10")):
         names = scripts.reach.Names("pools", "some relevant", measure, "equal", pool)

@@ -1,4 +1,6 @@
-"""The script on 500 and 1,000 queries: its simulated values are what it says, and the page has what it prints."""
+"""The script on 500 and 1,000 queries: its simulated values are what it says, and the page has what
+it prints.
+"""
 
 import importlib
 import json
@@ -38,7 +40,9 @@ def test_what_no_values_between_0_and_1_have_is_refused(script) -> None:
 
 @pytest.mark.slow
 def test_swaps_are_those_of_the_normal_law_and_of_swap_rates(script) -> None:
-    """Three ways to one share: simulated pairs of sets, the normal law, random halves of one large table. Within 4 standard errors."""
+    """Three ways to one share: simulated pairs of sets, the normal law, random halves of one large
+    table. Within 4 standard errors.
+    """
     law, trials = script.law_of(0.01, 0.1), 2000
     share = script.swap_share(law, 100, trials, np.random.default_rng(2))
     normal = script.normal_swap(0.01, 0.1, 100)
@@ -60,7 +64,9 @@ def test_a_quick_run_prints_three_tables_and_the_page_has_the_exact_one(script, 
 
 @pytest.mark.slow
 def test_the_page_has_what_simulation_gives(script) -> None:
-    """Shares of the page against a shorter run with another seed, and the demo's differences to all digits. Within 4 standard errors."""
+    """Shares of the page against a shorter run with another seed, and the demo's differences to all
+    digits. Within 4 standard errors.
+    """
     page = (ROOT / "docs" / "concepts" / "stable-queries.md").read_text(encoding="utf-8")
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("| ")]
     trials = 400
@@ -85,7 +91,8 @@ def test_the_figures_of_the_chapter_show_the_demo(script, tmp_path: Path, monkey
     for panel, share in zip(specs["flips"]["hconcat"], (0.0, 0.2559), strict=True):
         rows = panel["layer"][0]["data"]["values"]
         assert sum(row["share"] for row in rows) == pytest.approx(1, abs=1e-3)
-        assert sum(row["share"] for row in rows if row["far"]) == pytest.approx(share, abs=0.05)  # bins are coarse
+        # bins are coarse
+        assert sum(row["share"] for row in rows if row["far"]) == pytest.approx(share, abs=0.05)
     verdicts = [row["verdict"] for row in specs["answers"]["data"]["values"]]
     assert verdicts == ["better", "better", "undecided", "equivalent"]
     for name in specs:

@@ -1,4 +1,6 @@
-"""The script on tests: what it computes itself against SciPy and the library, its tables, and the page."""
+"""The script on tests: what it computes itself against SciPy and the library, its tables, and the
+page.
+"""
 
 import importlib
 import json
@@ -115,7 +117,9 @@ def test_max_t_is_that_of_the_library(scripts) -> None:
 
 
 def test_looking_again_does_what_theory_says(scripts) -> None:
-    """Armitage, McPherson and Rowe (1969): two, five and ten looks at normal data reject 8.3, 14.2 and 19.3 % at 0.05."""
+    """Armitage, McPherson and Rowe (1969): two, five and ten looks at normal data reject 8.3, 14.2
+    and 19.3 % at 0.05.
+    """
     sums = np.random.default_rng(9).standard_normal((40_000, 10)).cumsum(axis=1) / np.sqrt(np.arange(1, 11))
     theory = [float((np.abs(sums[:, :looks]) > 1.959964).any(axis=1).mean()) for looks in (2, 5, 10)]
     assert theory == pytest.approx([0.083, 0.142, 0.193], abs=0.008)

@@ -1,4 +1,6 @@
-"""The scripts on the theorems: small runs of each, and their closed forms against other computations."""
+"""The scripts on the theorems: small runs of each, and their closed forms against other
+computations.
+"""
 
 import importlib
 import sys
@@ -50,7 +52,9 @@ def test_every_script_has_help_and_refuses_what_makes_no_sense(name: str, capsys
 
 
 def test_pairs_have_the_properties_they_are_named_for() -> None:
-    """One share of relevant documents; equal limits, equal tops or equal first fifths where they are said."""
+    """One share of relevant documents; equal limits, equal tops or equal first fifths where they
+    are said.
+    """
     models = script("models")
     for name in models.PAIRS:
         first, second = (model.made() for model in models.pair(name))
@@ -68,7 +72,9 @@ def test_pairs_have_the_properties_they_are_named_for() -> None:
 
 @pytest.mark.slow
 def test_the_limit_law_is_that_of_drawn_coins() -> None:
-    """P(W > 0) of pair G: 0.4170 with a standard error of 0.0008 was recorded; and W drawn rank by rank here."""
+    """P(W > 0) of pair G: 0.4170 with a standard error of 0.0008 was recorded; and W drawn rank by
+    rank here.
+    """
     found = script("theorem8_condition2")
     first, second = script("models").pair("G")
     chance = found.chance_of_a_positive_limit(first, second, 0.8)
@@ -120,7 +126,9 @@ def test_limits_against_simulation(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.slow
 def test_the_sign_of_pair_g_does_not_settle(capsys: pytest.CaptureFixture[str]) -> None:
-    """P(first ahead) stays at 0.417, and from 10,000 documents on the sign changes in most runs before 10^5 under r^-0.8."""
+    """P(first ahead) stays at 0.417, and from 10,000 documents on the sign changes in most runs
+    before 10^5 under r^-0.8.
+    """
     text = printed(capsys, "theorem8_condition2", "--runs", "300")
     rows = {tuple(line.split()[:2]): line.split() for line in text.splitlines() if line.startswith(("  r^-0.8", "  log"))}
     for size in ("10,000", "100,000"):

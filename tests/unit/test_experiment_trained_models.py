@@ -1,4 +1,6 @@
-"""The tables of trained models: no feature of MovieLens knows a label of a query, and objectives are compared query by query."""
+"""The tables of trained models: no feature of MovieLens knows a label of a query, and objectives
+are compared query by query.
+"""
 
 import zipfile
 from pathlib import Path

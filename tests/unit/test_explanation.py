@@ -1,4 +1,6 @@
-"""Explanations: the parts sum to the value that evaluate gives, and what is said to gain most gains most."""
+"""Explanations: the parts sum to the value that evaluate gives, and what is said to gain most gains
+most.
+"""
 
 import json
 import math
@@ -34,7 +36,8 @@ MEASURES = (
     "AP(rel=2)",
 )
 TIES = ("docid", "docid-ascending", "input", "expected", "best", "worst")
-# Sums in another order differ in the last bits; 1e-12 is far above that and far below anything printed.
+# Sums in another order differ in the last bits; 1e-12 is far above that and far below anything
+# printed.
 CLOSE = 1e-12
 
 grades = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from([0, 1, 2, 3]), min_size=1)
@@ -42,7 +45,9 @@ scores = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from([0.25, 0.5,
 
 
 def explained_and_evaluated(qrels: dict, run: dict, measure: str, convention: Convention | str) -> tuple[Explanation, float | None]:
-    """The explanation of query q, and the value evaluate gives among other queries; skips what the convention refuses."""
+    """The explanation of query q, and the value evaluate gives among other queries; skips what the
+    convention refuses.
+    """
     try:
         evaluation = evaluate(Qrels({**qrels, "other": {"d1": 1}}), Run({**run, "other": ["d1"]}), [measure], convention)
         found = explain(Qrels({**qrels, "other": {"d1": 1}}), Run({**run, "other": ["d1"]}), "q", measure, convention)
@@ -120,7 +125,9 @@ def test_contributions_sum_to_the_value_of_evaluate_with_documents_listed_twice(
 
 
 def best_of(judged: dict, rankings: list, measure: str, convention: Convention | str) -> float:
-    """The greatest value that a ranking, or scores, of one query has; evaluated at once, each as a query of its own. 0 without any."""
+    """The greatest value that a ranking, or scores, of one query has; evaluated at once, each as a
+    query of its own. 0 without any.
+    """
     if not rankings:
         return 0.0
     run = {f"q{place}": ranking for place, ranking in enumerate(rankings)}

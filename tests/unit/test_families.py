@@ -1,4 +1,6 @@
-"""One rule for families: the first measure alone, its companions together, and intervals that never contradict their p values."""
+"""One rule for families: the first measure alone, its companions together, and intervals that never
+contradict their p values.
+"""
 
 import itertools
 from typing import Any

@@ -1,4 +1,6 @@
-"""Fingerprints of judgments: the kernel against its slow twin, and what they do and do not depend on."""
+"""Fingerprints of judgments: the kernel against its slow twin, and what they do and do not depend
+on.
+"""
 
 import pickle
 import subprocess
@@ -68,7 +70,9 @@ def test_many_queries_have_one_fingerprint_for_any_number_of_threads() -> None:
 
 
 def test_a_fingerprint_never_changes() -> None:
-    """Stores and baselines keep these: another hash would call every stored evaluation one of other judgments."""
+    """Stores and baselines keep these: another hash would call every stored evaluation one of other
+    judgments.
+    """
     assert ir.Qrels(GRADES).fingerprint == "abb71d9ce48ef0032aa5707b8e550a26"
     assert ir.Qrels({}).fingerprint == "0" * 32
     assert Lists.from_arrays([[1, 0], [2, 0.5]], [[1, 2], [3, 4]]).fingerprint() == "591237069f3b9125e5ed4aaf7379506d"

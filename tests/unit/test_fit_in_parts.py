@@ -28,7 +28,9 @@ def log() -> tuple[list[str], list[list[str]], np.ndarray]:
 
 
 def sessions(rows: slice, *, trimmed: bool = True) -> Sessions:
-    """Some sessions; trimmed to their longest list, so that parts differ in their number of ranks."""
+    """Some sessions; trimmed to their longest list, so that parts differ in their number of
+    ranks.
+    """
     queries, lists, clicks = log()
     width = max(sum(doc is not None for doc in docs) for docs in lists[rows]) if trimmed else len(lists[0])
     return Sessions.from_arrays(queries[rows], [docs[:width] for docs in lists[rows]], clicks[rows, :width].tolist())
@@ -46,7 +48,8 @@ def test_parameters_are_those_of_the_whole_log(model) -> None:
     with ThreadPoolExecutor(2) as pool:
         for found in (fit_in_parts(model, parts()), fit_in_parts(model, parts(), each=pool.map)):
             assert found.documents == whole.documents
-            for name, value in vars(whole).items():  # sums in another order, and a maximum found to 10 digits
+            # sums in another order, and a maximum found to 10 digits
+            for name, value in vars(whole).items():
                 if isinstance(value, (np.ndarray, float)):
                     np.testing.assert_allclose(getattr(found, name), value, rtol=0, atol=1e-9, err_msg=name)
             assert found.log_likelihood(sessions(slice(None))) == pytest.approx(whole.log_likelihood(sessions(slice(None))), abs=1e-7)

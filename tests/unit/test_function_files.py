@@ -51,7 +51,8 @@ def test_the_library_is_not_of_the_user_in_a_source_checkout_either() -> None:
 def test_a_changed_module_beside_the_file_is_loaded_again(folder: Path, script: str) -> None:
     Path("folder_near").mkdir()
     Path("a.py").write_text(script)
-    for value in ("1", "22"):  # of another length, as Python finds compiled modules by time and size
+    # of another length, as Python finds compiled modules by time and size
+    for value in ("1", "22"):
         for name in ("near_it.py", "folder_near/near_it.py"):
             Path(name).write_text(f"V = {value}\n")
         assert loaded("a.py:search")("", 1) == int(value)

@@ -1,4 +1,6 @@
-"""A judge's answers are kept by all that its function depends on: what changed is asked again, in the same process and in a new one."""
+"""A judge's answers are kept by all that its function depends on: what changed is asked again, in
+the same process and in a new one.
+"""
 
 import functools
 import os
@@ -147,7 +149,9 @@ def test_two_values_that_are_one_object_differ_from_two_others() -> None:
 
 @pytest.mark.parametrize("inside", [False, True], ids=["at the top", "in the function"])
 def test_a_file_imports_the_modules_beside_it(folder: Path, inside: bool) -> None:
-    """In the command, whose path does not have the folder, and again in one process after a change."""
+    """In the command, whose path does not have the folder, and again in one process after a
+    change.
+    """
     script = "import near\ndef grade(q, d): return near.V\n" if not inside else "def grade(q, d):\n    import near\n    return near.V\n"
     for name, value in (("one", 1), ("other", 0)):
         Path(name).mkdir()

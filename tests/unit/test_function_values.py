@@ -1,4 +1,6 @@
-"""Identity of a function by the values that it holds and reads, and the note about a value that cannot be described."""
+"""Identity of a function by the values that it holds and reads, and the note about a value that
+cannot be described.
+"""
 
 import argparse
 import ast

@@ -1,4 +1,6 @@
-"""Files of every format whose structure is odd: they are read, or refused with a message that says what was found."""
+"""Files of every format whose structure is odd: they are read, or refused with a message that says
+what was found.
+"""
 
 import json
 import os

@@ -1,4 +1,6 @@
-"""`gate`: against SciPy, an enumeration and numbers worked by hand; and what must hold of every gate."""
+"""`gate`: against SciPy, an enumeration and numbers worked by hand; and what must hold of every
+gate.
+"""
 
 import math
 from dataclasses import replace
@@ -86,8 +88,9 @@ def test_many_queries_have_the_bounds_of_t_and_wellek() -> None:
     plain, strict = only(ir.gate(run, baseline)), only(ir.gate(run, baseline, strict=True, margin=0.03))
 
     assert plain.bound == pytest.approx(interval.high, abs=3e-4)
-    # Wellek (2010), chapter 2: non-inferiority of paired data is the one-sample t test of differences plus margin. The query that the test
-    # adds loses 1, which moves the mean by 1 / 401.
+    # Wellek (2010), chapter 2: non-inferiority of paired data is the one-sample t test of
+    # differences plus margin. The query that the test adds loses 1, which moves the mean by 1 /
+    # 401.
     unseen = ir.stats.unseen_loss_bound(differences, 1.0)
     assert strict.bound == unseen
     assert unseen == pytest.approx(interval.low - 1 / 401, abs=2e-3)
@@ -180,8 +183,8 @@ def test_of_normal_differences_the_detectable_drop_is_nearly_that_of_a_one_sided
 
     # The primary measure is tested alone, whatever companions it has.
     assert stats.nct.sf(stats.t.isf(0.05, 49), 49, (plain - 0.01) / error) == pytest.approx(0.8, abs=0.04)
-    # A strict gate closes four times in five where its test passes one time in five; the query that it adds loses 0.45 more than
-    # the margin.
+    # A strict gate closes four times in five where its test passes one time in five; the query that
+    # it adds loses 0.45 more than the margin.
     assert stats.nct.sf(stats.t.isf(0.05, 49), 49, (0.05 - 0.45 / 50 - strict) / error) == pytest.approx(0.2, abs=0.04)
 
 
@@ -319,7 +322,9 @@ def test_tiny_p_values_have_no_exponent() -> None:
 
 @pytest.mark.slow
 def test_the_chance_of_stopping_an_equal_run_is_alpha() -> None:
-    """A false alarm comes in 1 of 20 comparisons of runs that are equally good: 400 of them, with 4 standard errors of room."""
+    """A false alarm comes in 1 of 20 comparisons of runs that are equally good: 400 of them, with 4
+    standard errors of room.
+    """
     generator = np.random.default_rng(5)
     closed = 0
     for _ in range(400):

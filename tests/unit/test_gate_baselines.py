@@ -1,4 +1,6 @@
-"""Baseline files: the same ranking again, whatever the judgments become; the same bytes; and errors that say what to do."""
+"""Baseline files: the same ranking again, whatever the judgments become; the same bytes; and errors
+that say what to do.
+"""
 
 import gzip
 import json

@@ -1,4 +1,6 @@
-"""Families of checks of a gate against an enumeration, and against what `compare` says of the same question."""
+"""Families of checks of a gate against an enumeration, and against what `compare` says of the same
+question.
+"""
 
 from dataclasses import replace
 from itertools import product
@@ -11,7 +13,9 @@ from tests.unit.gate_samples import enumerated, evaluation, random_pair
 
 
 def enumerated_together(families: list[np.ndarray], *, two_sided: bool) -> list[list[float]]:
-    """Max-T of each family of columns of differences: the share of sign vectors whose largest statistic reaches that of a test."""
+    """Max-T of each family of columns of differences: the share of sign vectors whose largest
+    statistic reaches that of a test.
+    """
     signs = np.array(list(product((1, -1), repeat=len(families[0]))))
     found = []
     for columns in families:

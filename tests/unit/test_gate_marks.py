@@ -1,4 +1,6 @@
-"""Every form of a gate says the same outcome: 128 gates, of which each check is set to one state."""
+"""Every form of a gate says the same outcome: 128 gates, of which each check is set to one
+state.
+"""
 
 import itertools
 import json

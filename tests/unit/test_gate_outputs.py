@@ -1,4 +1,6 @@
-"""What a gate writes for build servers and pull requests: read back by independent readers, whatever names and ids hold."""
+"""What a gate writes for build servers and pull requests: read back by independent readers,
+whatever names and ids hold.
+"""
 
 import html.parser
 import math
@@ -71,7 +73,7 @@ def hostile(text: str) -> Gated:
     )
 
 
-# --- words -------------------------------------------------------------------------------------------------------------------
+# --- words ----------------------------------------------------------------------------------------
 
 
 def test_the_verdict_and_what_could_not_be_seen_are_a_line_each() -> None:
@@ -108,9 +110,10 @@ def test_a_name_is_shown_on_one_line_of_printable_letters(text: str) -> None:
     assert shown == text or not text.isprintable() or len(text) > 60
 
 
-# --- JUnit -------------------------------------------------------------------------------------------------------------------
+# --- JUnit ----------------------------------------------------------------------------------------
 
-# Jenkins' junit-10.xsd: element -> (children it may have, attributes it must have, attributes it may have besides).
+# Jenkins' junit-10.xsd: element -> (children it may have, attributes it must have, attributes it
+# may have besides).
 SCHEMA = {
     "testsuites": ({"testsuite"}, set(), {"name", "time", "tests", "failures", "errors"}),
     "testsuite": (
@@ -200,7 +203,7 @@ def test_junit_is_read_by_another_library() -> None:
     assert [case.result[0].message for case in suite if not case.is_passed] == [CHECK.reason, "q1: RR 0.5000, demanded 1.0000"]
 
 
-# --- GitHub ------------------------------------------------------------------------------------------------------------------
+# --- GitHub ---------------------------------------------------------------------------------------
 
 
 def test_github_gets_an_error_for_each_failure_and_one_notice() -> None:
@@ -249,7 +252,7 @@ def test_a_log_without_commands_stays_as_it_is() -> None:
     assert harmless(report) == harmless_json(report) == report
 
 
-# --- Markdown ----------------------------------------------------------------------------------------------------------------
+# --- Markdown -------------------------------------------------------------------------------------
 
 
 class _Tags(html.parser.HTMLParser):
@@ -274,7 +277,9 @@ class _Tags(html.parser.HTMLParser):
 
 
 def markdown(gated: Gated, **options: int) -> str:
-    """A comment, checked for what holds of each: the marker at the end, tags closed, tables even, short enough."""
+    """A comment, checked for what holds of each: the marker at the end, tags closed, tables even,
+    short enough.
+    """
     text = "".join(gate_markdown(gated, **options))
     assert text.endswith(f"\n{MARKER}\n")
     assert len(text.encode()) < options.get("most_bytes", 65_536)

@@ -1,4 +1,6 @@
-"""A gate where there are too few judgments, and one where they do: what it decides, and that every output says so."""
+"""A gate where there are too few judgments, and one where they do: what it decides, and that every
+output says so.
+"""
 
 import html
 import json
@@ -51,7 +53,7 @@ def shut() -> Gated:
     return ir.gate(*pair(EVERYTHING)[::-1], measures=MEASURES)
 
 
-# --- what is decided ---------------------------------------------------------------------------------------------------------
+# --- what is decided ------------------------------------------------------------------------------
 
 
 def test_a_better_run_is_not_stopped_by_judgments_that_do_not_reach(doubtful: Gated) -> None:
@@ -65,7 +67,8 @@ def test_a_better_run_is_not_stopped_by_judgments_that_do_not_reach(doubtful: Ga
         "too few judgments", False, "too few judgments", False, False,
     )  # fmt: skip
     assert check.tipping is not None
-    # The truth lies beyond the tipping point: of the documents that only the new run shows, this share is relevant.
+    # The truth lies beyond the tipping point: of the documents that only the new run shows, this
+    # share is relevant.
     own = [EVERYTHING[query][document] for query in RUN for document in RUN[query] if document not in POOLED[query]]
     assert check.tipping.unjudged_b == len(own)
     assert np.mean(own) > (check.tipping.significance or 1.0)
@@ -87,7 +90,9 @@ def test_the_policy_decides_what_becomes_of_it(pooled: tuple[Evaluation, Evaluat
 
 
 def shop(labels: str) -> tuple[dict[str, dict[str, int]], dict[str, list[str]]]:
-    """Forty queries with three relevant products in the first five; of a pool, the first six results are labelled."""
+    """Forty queries with three relevant products in the first five; of a pool, the first six
+    results are labelled.
+    """
     results = {f"q{number}": [f"p{number}-{rank}" for rank in range(10)] for number in range(40)}
     relevant = {query: {found[(number + step) % 5] for step in range(3)} for number, (query, found) in enumerate(results.items())}
     if labels == "positive-only":
@@ -101,7 +106,8 @@ def damaged(results: dict[str, list[str]], kind: str) -> dict[str, list[str]]:
     if kind == "reversed lists":
         return {query: found[::-1] for query, found in results.items()}
     if kind == "random documents":
-        return results | dict.fromkeys(list(results)[1:], strange)  # a run without any judged document is closed for that
+        # a run without any judged document is closed for that
+        return results | dict.fromkeys(list(results)[1:], strange)
     return {query: (strange[:3] + found)[:10] if number % 3 == 0 else found for number, (query, found) in enumerate(results.items())}
 
 
@@ -151,7 +157,7 @@ def test_a_policy_that_does_not_exist_is_refused(pooled: tuple[Evaluation, Evalu
         ir.gate(*pooled, when_unjudged="ignore")  # type: ignore[arg-type]
 
 
-# --- what is said ------------------------------------------------------------------------------------------------------------
+# --- what is said ---------------------------------------------------------------------------------
 
 
 def test_the_report_says_it_first_and_marks_companions(doubtful: Gated, pooled: tuple[Evaluation, Evaluation]) -> None:
@@ -181,7 +187,8 @@ def test_the_json_has_outcomes_and_both_p_values(doubtful: Gated, shut: Gated) -
     )  # fmt: skip
     assert [(one["decides"], one["family"]) for one in found["checks"][1:]] == [(False, "companions")]
     assert check["p_sides"] == 1
-    # All differences fall, so each of 2^20 sign vectors but one gives less: one-sided 2^-20, two-sided twice that.
+    # All differences fall, so each of 2^20 sign vectors but one gives less: one-sided 2^-20,
+    # two-sided twice that.
     assert (check["p"], check["p_corrected"], check["p_two_sided"]) == (2.0**-17, 2.0**-17, 2.0**-16)
     assert {"side", "significance", "sign", "rate_judged", "rate_exclusive", "likely", "reaches", "test"} <= set(check["tipping"])
     assert check["tipping_reason"] is None
@@ -221,7 +228,8 @@ def test_github_gets_a_warning_for_it_and_nothing_for_companions(doubtful: Gated
     assert [(kind, properties["title"]) for kind, properties, _ in warned[:1]] == [("warning", "nDCG@10 against main")]
     assert SENTENCE.search(warned[0][2])
     assert [kind for kind, _, _ in warned] == ["warning", "notice"]
-    assert [kind for kind, _, _ in stopped] == ["error", "warning", "notice"]  # 17 queries may lack rare gains
+    # 17 queries may lack rare gains
+    assert [kind for kind, _, _ in stopped] == ["error", "warning", "notice"]
 
 
 def test_notebooks_and_trackers_say_it(doubtful: Gated, shut: Gated) -> None:

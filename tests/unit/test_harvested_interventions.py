@@ -1,4 +1,6 @@
-"""Propensities from several logged rankers: known truth of simulated logs, rates written out, and logs that cannot tell."""
+"""Propensities from several logged rankers: known truth of simulated logs, rates written out, and
+logs that cannot tell.
+"""
 
 from collections import defaultdict
 
@@ -12,7 +14,9 @@ SEEN = np.array([1.0, 0.7, 0.45, 0.3, 0.2])
 
 
 def shop(n: int, n_queries: int, seed: int, rankers: int = 3) -> Sessions:
-    """Sessions of rankers that are drawn at random; each of them sorts by relevance with noise of its own."""
+    """Sessions of rankers that are drawn at random; each of them sorts by relevance with noise of
+    its own.
+    """
     rng = np.random.default_rng(seed)
     relevance = rng.beta(1, 2, (n_queries, 8))
     orders = np.argsort(-(relevance[None] + rng.normal(0, 0.4, (rankers, n_queries, 8))), axis=2)[:, :, :5]
@@ -30,14 +34,18 @@ def test_known_propensities_are_recovered(method: str) -> None:
 
 @pytest.mark.parametrize("method", ["all-pairs", "pivot"])
 def test_swaps_with_the_first_rank_give_the_known_propensities(method: str) -> None:
-    """One ranker, whose first document changes places with another at random (Joachims, Swaminathan and Schnabel 2017, section 5)."""
+    """One ranker, whose first document changes places with another at random (Joachims, Swaminathan
+    and Schnabel 2017, section 5).
+    """
     log = simulate(np.random.default_rng(4).beta(2, 2, (50, 5)), 40_000, ranks=5, propensity=SEEN, policy="swap", rng=5)
     found = harvested_propensities(log, method=method, n_resamples=0)  # type: ignore[arg-type]
     assert found.relative == pytest.approx(SEEN, abs=0.05)
 
 
 def test_queries_that_come_a_few_times_are_enough() -> None:
-    """Each query of this log comes three times, and each ranker has another share of the sessions and another quality."""
+    """Each query of this log comes three times, and each ranker has another share of the sessions
+    and another quality.
+    """
     found = harvested_propensities(shop(40_000, 13_000, 2), n_resamples=0)
     assert found.relative == pytest.approx(SEEN, abs=0.06)
 
@@ -48,7 +56,8 @@ def test_intervals_hold_the_known_propensities(repetitions: int) -> None:
     for repetition in range(repetitions):
         found = harvested_propensities(shop(2000, 80, repetition), method="pivot", n_resamples=50, rng=repetition)
         held += (found.intervals[:, 0] <= SEEN) & (found.intervals[:, 1] >= SEEN)
-    # a bootstrap over 80 queries is somewhat short: 91 to 95 of 100 intervals hold the truth; four errors of the count below 90
+    # a bootstrap over 80 queries is somewhat short: 91 to 95 of 100 intervals hold the truth; four
+    # errors of the count below 90
     assert (held[1:] >= 0.9 * repetitions - 4 * np.sqrt(0.9 * 0.1 * repetitions)).all()
 
 
@@ -79,7 +88,9 @@ def test_all_pairs_of_two_ranks_is_the_ratio_of_their_rates() -> None:
 
 
 def test_all_pairs_use_what_pivot_does_not_see() -> None:
-    """Errors of all pairs are smaller over many logs, since ranks are also compared with ranks other than the first."""
+    """Errors of all pairs are smaller over many logs, since ranks are also compared with ranks
+    other than the first.
+    """
     errors = np.zeros(2)
     for seed in range(12):
         log = shop(1500, 60, seed)
@@ -109,7 +120,9 @@ def test_options_that_are_none_are_refused() -> None:
 
 
 def test_the_estimate_is_the_maximum_of_the_likelihood_to_the_last_digits() -> None:
-    """At the maximum, the score of each rank is 0, with the relevance of each pair of ranks solved by halving."""
+    """At the maximum, the score of each rank is 0, with the relevance of each pair of ranks solved
+    by halving.
+    """
     log = shop(4000, 60, 7)
     relative = harvested_propensities(log, n_resamples=0).relative
     hits, misses = weighted_counts(log)
@@ -127,7 +140,9 @@ def test_the_estimate_is_the_maximum_of_the_likelihood_to_the_last_digits() -> N
 
 
 def weighted_counts(log: Sessions) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted clicks and other impressions at each rank, of documents that stood at another, document by document."""
+    """Weighted clicks and other impressions at each rank, of documents that stood at another,
+    document by document.
+    """
     shown, clicked = (np.zeros((len(log.documents), log.n_ranks)) for _ in range(2))
     for pairs, clicks in zip(log.pair, log.clicks, strict=True):
         for rank, (pair, click) in enumerate(zip(pairs, clicks, strict=True)):

@@ -1,4 +1,6 @@
-"""Which commit to evaluate next: against real repositories, whose first bad commit is known, and against git bisect itself."""
+"""Which commit to evaluate next: against real repositories, whose first bad commit is known, and
+against git bisect itself.
+"""
 
 import math
 import subprocess
@@ -13,7 +15,9 @@ from tests.git import Repository
 
 
 def hunt(repository: Repository, fails: Callable[[str], bool | None], known: dict[str, bool | None]) -> tuple[str, int]:
-    """Evaluate what is proposed until nothing is left: the commit found, and how many evaluations it took."""
+    """Evaluate what is proposed until nothing is left: the commit found, and how many evaluations
+    it took.
+    """
     for evaluated in range(100):
         left = bisect.suspects(known, repository.folder)
         assert left is not None

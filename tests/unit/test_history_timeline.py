@@ -1,4 +1,6 @@
-"""Series of values: changes against pandas, the last change from fine to failing against a plain walk."""
+"""Series of values: changes against pandas, the last change from fine to failing against a plain
+walk.
+"""
 
 import math
 from dataclasses import replace
@@ -54,7 +56,9 @@ def test_a_drop_is_measured_from_the_best_value_before(values: list[float], drop
 
 
 def test_a_deeper_fall_after_the_line_was_crossed_is_told_with_the_floor_that_finds_it() -> None:
-    """Night after night a little noise; the second value was lucky, so that the fourth lies 0.1 below it; the fifth breaks."""
+    """Night after night a little noise; the second value was lucky, so that the fourth lies 0.1
+    below it; the fifth breaks.
+    """
     nights = line([0.83, 1.0, 0.92, 0.88, 0.0, 0.0])
 
     found = onset(nights, Rule(drop=0.1))

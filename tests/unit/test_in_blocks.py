@@ -15,7 +15,9 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def grouped() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Labels and tied scores; among the lists are empty ones, and one that is longer than a block."""
+    """Labels and tied scores; among the lists are empty ones, and one that is longer than a
+    block.
+    """
     rng = np.random.default_rng(11)
     sizes = np.concatenate((rng.integers(0, 20, 90), [0, 0, 200, 0], rng.integers(0, 20, 30), [0]))
     n = int(sizes.sum())
@@ -57,7 +59,9 @@ def test_a_mistake_is_named_by_its_place_in_the_whole(grouped) -> None:
 @pytest.mark.parametrize("items", [64, 1 << 18])
 @pytest.mark.parametrize("name", ["Compat", "own"])
 def test_tied_scores_are_refused_alike_wherever_a_block_ends(name: str, items: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first list with tied scores is named; how many there are would be the number of one block."""
+    """The first list with tied scores is named; how many there are would be the number of one
+    block.
+    """
     monkeypatch.setattr(batches, "_ITEMS", items)
     scores = np.tile(np.arange(10.0), (40, 1))
     scores[[21, 22, 39], :2] = 5.0

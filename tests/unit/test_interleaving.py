@@ -1,4 +1,6 @@
-"""Interleaving: lists and credit by hand, tests of preference against SciPy, and what peeking does to either."""
+"""Interleaving: lists and credit by hand, tests of preference against SciPy, and what peeking does
+to either.
+"""
 
 import math
 from collections import Counter
@@ -36,7 +38,9 @@ def test_a_list_ends_with_the_documents_that_there_are() -> None:
 
 @pytest.mark.slow
 def test_random_clicks_prefer_neither_ranking_in_a_team_draft_and_one_in_a_balanced_list() -> None:
-    """The known fault of balanced interleaving: a ranking that is the other one shifted wins with random clicks."""
+    """The known fault of balanced interleaving: a ranking that is the other one shifted wins with
+    random clicks.
+    """
     shifted = ["b", "c", "d", "a"]
     rng = np.random.default_rng(3)
 
@@ -76,7 +80,9 @@ def test_a_test_of_planned_size_is_scipys(a: int, b: int) -> None:
 
 
 def test_users_that_click_at_random_prefer_neither_ranking_in_probabilistic_lists() -> None:
-    """Credit has the sign of the team: the sign of a sum of shares prefers A in all of these tests."""
+    """Credit has the sign of the team: the sign of a sum of shares prefers A in all of these
+    tests.
+    """
     rng = np.random.default_rng(8)
     verdicts, by_shares = [], []
     for _ in range(2):

@@ -1,4 +1,6 @@
-"""Categories reach the kernel as codes: the same tables as plain text gives, without a copy of each id for every row."""
+"""Categories reach the kernel as codes: the same tables as plain text gives, without a copy of each
+id for every row.
+"""
 
 import subprocess
 import sys
@@ -46,7 +48,8 @@ def test_categories_of_polars_are_read_as_their_text(kind: Any, monkeypatch: pyt
 @pytest.mark.parametrize("most", [0, 1 << 18])
 @pytest.mark.parametrize("block", [1, 3, 1 << 16])
 def test_pieces_of_categories_are_read_as_one_and_an_error_names_its_row(most: int, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("idealrank.io.dataframes._MOST_COPIED", most)  # from so many rows on each piece is read by itself
+    # from so many rows on each piece is read by itself
+    monkeypatch.setattr("idealrank.io.dataframes._MOST_COPIED", most)
     monkeypatch.setattr("idealrank.io.dataframes._BLOCK", block)
     many = {"qid": [f"q{row // 9}" for row in range(40)], "docno": [f"d{row * 7 % 31}" for row in range(40)], "score": list(range(40))}
     text = pl.DataFrame(many, schema_overrides={"score": pl.Float64})
@@ -89,7 +92,8 @@ def test_parquet_files_of_a_collection_are_read_as_their_text(kind: Any, tmp_pat
         pq.write_table(data.slice(2 * part, 2), path, row_group_size=1)
     assert content(read_run([str(path) for path in paths])) == PLAIN
     source = open_sources(str(paths[0]), Notes())[0]
-    assert next(arrow.parquet_pieces(source, "run", None, Notes(), refuse)).queries.codes is not None  # a query's text stands there once
+    # a query's text stands there once
+    assert next(arrow.parquet_pieces(source, "run", None, Notes(), refuse)).queries.codes is not None
 
 
 @pytest.mark.parametrize("most", [arrow._MOST_ROWS, 0])
@@ -124,7 +128,8 @@ def test_a_parquet_file_without_rows_is_an_empty_run(tmp_path: Path) -> None:
 
 
 def test_categories_of_polars_with_codes_of_one_another_are_read_as_their_text() -> None:
-    pl.Series([f"other{number}" for number in range(500)], dtype=pl.Categorical)  # the first codes are taken
+    # the first codes are taken
+    pl.Series([f"other{number}" for number in range(500)], dtype=pl.Categorical)
     whole = categories(pl.DataFrame(TEXT), pl.Categorical)
     assert content(run_from_frame(whole[2:])) == content(run_from_frame(pl.DataFrame(TEXT)[2:]))
 

@@ -1,4 +1,6 @@
-"""Columns have names of their own in judgments and runs, delimiters of their own, and sometimes no grade."""
+"""Columns have names of their own in judgments and runs, delimiters of their own, and sometimes no
+grade.
+"""
 
 import json
 import re

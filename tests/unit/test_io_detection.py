@@ -1,4 +1,6 @@
-"""Formats are known by ending and first line, columns by their usual names; what is doubtful is said."""
+"""Formats are known by ending and first line, columns by their usual names; what is doubtful is
+said.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""Saved responses of search engines are runs. The files are typed after the engines' public documentation."""
+"""Saved responses of search engines are runs. The files are typed after the engines' public
+documentation.
+"""
 
 import json
 from pathlib import Path
@@ -49,7 +51,8 @@ LAYOUTS = [
     ("a.jsonl", [{"query": "shoes", "response": SHOES}, {"query": "boots", "response": BOOTS}, {"query": "hats", "response": NONE}]),
     ("a.jsonl", [{"query_id": "shoes", **SHOES}, {"query_id": "boots", **BOOTS}, {"query_id": "hats", **NONE}]),
     ("a.json", [{"query": "shoes", "response": SHOES}, {"query": "boots", "response": BOOTS}, {"query": "hats", "response": NONE}]),
-    ("a.json", {"shoes": {"hits": SHOES["hits"]}, "boots": {"hits": BOOTS["hits"]}, "hats": {}}),  # filter_path=hits
+    # as the parameter filter_path asks for hits alone
+    ("a.json", {"shoes": {"hits": SHOES["hits"]}, "boots": {"hits": BOOTS["hits"]}, "hats": {}}),
     ("a.txt", {"shoes": SHOES, "boots": BOOTS, "hats": NONE}),
 ]
 
@@ -74,7 +77,9 @@ def test_msearch_names_queries_by_place_and_says_so(tmp_path: Path) -> None:
 
 
 def searches(*texts: str, **others: Any) -> list[dict[str, Any]]:
-    """Lines of requests of _msearch: a header and a body each, with a filter that all have in common."""
+    """Lines of requests of _msearch: a header and a body each, with a filter that all have in
+    common.
+    """
     common = {"filter": [{"match": {"status": "active"}}]}
     bodies = [{"query": {"bool": {"must": [{"multi_match": {"query": text, "fields": ["title"]}}], **common}}, **others} for text in texts]
     return [line for body in bodies for line in ({"index": "shop"}, body)]
@@ -87,7 +92,8 @@ def test_msearch_names_queries_by_the_lines_of_the_requests(tmp_path: Path) -> N
     assert rankings(run, "shoes", "hats", "boots") == [["7", "4"], [], ["9"]]
     assert said[1].endswith('3 queries named by the lines of their requests ("shoes", "hats", "boots")')
 
-    # Many queries are sent in batches; the answers may be indented, and may come before the requests.
+    # Many queries are sent in batches; the answers may be indented, and may come before the
+    # requests.
     batches = [{"responses": [BOOTS]}, *searches("boots"), {}, searches("shoes")[1], {"responses": [SHOES]}]
     assert rankings(read(tmp_path, batches, "b.jsonl", format="elasticsearch"), "boots", "shoes") == [["9"], ["7", "4"]]
     lines = "\n".join(map(json.dumps, searches("shoes", "hats", "boots")))
@@ -162,7 +168,8 @@ def test_a_document_twice_falls_under_the_convention(tmp_path: Path) -> None:
 def test_responses_in_memory_are_told_from_runs(run: dict[str, Any]) -> None:
     with pytest.raises(ir.InputError, match=r"^run: found responses of a search engine, .*hit\['_id'\]: hit\['_score'\]"):
         ir.evaluate({"shoes": {"7": 1}}, run, "RR")
-    assert ir.evaluate({"hits": {"hits": 1}}, {"hits": {"hits": 0.5}}, "RR").mean() == {"RR": 1.0}  # a query and a document of that name
+    # a query and a document of that name
+    assert ir.evaluate({"hits": {"hits": 1}}, {"hits": {"hits": 0.5}}, "RR").mean() == {"RR": 1.0}
 
 
 def test_hits_with_a_query_each(tmp_path: Path) -> None:
@@ -252,7 +259,8 @@ INNER = {"_id": "es-1", "_score": 1.0}
 @pytest.mark.parametrize(("outer", "as_list"), [("_source", False), ("fields", True)])
 def test_a_document_id_of_an_inner_field(tmp_path: Path, name: str, outer: str, as_list: bool) -> None:
     value: Any = ["A1"] if as_list else "A1"
-    inner = {name: value} if as_list else {name.partition(".")[0]: {"sku": value} if "." in name else value}  # `fields` keeps paths whole
+    # `fields` keeps paths whole
+    inner = {name: value} if as_list else {name.partition(".")[0]: {"sku": value} if "." in name else value}
     hits = {"shoes": {"hits": {"hits": [{**INNER, outer: inner}]}}}
 
     for path in (name, f"{outer}.{name}"):

@@ -1,4 +1,6 @@
-"""What is wrong with a file is said in one sentence: where, what was found, what was expected, what to do."""
+"""What is wrong with a file is said in one sentence: where, what was found, what was expected, what
+to do.
+"""
 
 import gzip
 import json

@@ -1,4 +1,6 @@
-"""Whatever the bytes: data, or an error of the library; reading and validating agree about which."""
+"""Whatever the bytes: data, or an error of the library; reading and validating agree about
+which.
+"""
 
 import bz2
 import contextlib
@@ -71,7 +73,9 @@ def mutated(draw: st.DrawFn) -> bytes:
 
 
 def outcome(path: Path, table: str, form: str) -> bool:
-    """True if the file can be evaluated; anything but data or an error of the library fails the test."""
+    """True if the file can be evaluated; anything but data or an error of the library fails the
+    test.
+    """
     try:
         if table == "qrels":
             read_qrels(path, format=form, duplicates="first", tell=lambda _: None)  # type: ignore[arg-type]

@@ -1,4 +1,6 @@
-"""Judgments exported by Quepid and RRE. The files are typed after the exports of Quepid and the examples of RRE."""
+"""Judgments exported by Quepid and RRE. The files are typed after the exports of Quepid and the
+examples of RRE.
+"""
 
 import json
 from pathlib import Path
@@ -13,7 +15,8 @@ from idealrank.io.notes import Notes
 from idealrank.io.sources import Source
 from tests.in_process import run as command
 
-# A case: one rating a document; a query without ratings has a row of its own, a blank is unjudged, and "-" is protected by a blank.
+# A case: one rating a document; a query without ratings has a row of its own, a blank is unjudged,
+# and "-" is protected by a blank.
 CASE = 'query,docid,rating\n"star trek, the movie",193,3\n"star trek, the movie",157,\nempty query\n -minus,13,0\nold style,,\n'
 # A book: a column for each rater.
 BOOK = "query,docid,Ann Lee,ben@example.com,Unknown\nstar wars,12180,3,2,\nstar wars,1895,0,,1\nstar wars,7,,,\nstar trek,193,2,2,2\n"
@@ -63,7 +66,8 @@ def test_a_book_of_several_raters_as_assessors(tmp_path: Path) -> None:
     run = written(tmp_path, json.dumps({"star wars": ["1895", "12180"], "star trek": ["193"]}), "a.json")
     code, out, said = command(["evaluate", str(path), str(run), "--judgments", "qrels_jg", "-m", "AP_avgjg", "--format", "csv"])
     assert code == 0, said
-    # Of star wars: Ann has the second document relevant, Ben too, the third rater the first; of star trek all have the first.
+    # Of star wars: Ann has the second document relevant, Ben too, the third rater the first; of
+    # star trek all have the first.
     assert float(out.splitlines()[1].split(",")[2]) == pytest.approx(((0.5 + 0.5 + 1) / 3 + 1) / 2, abs=1e-12)
     with pytest.raises(ir.OptionError, match="expected one of auto"):
         ir.read_assessors(path, format="csv")  # type: ignore[arg-type]

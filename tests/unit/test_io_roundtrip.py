@@ -31,7 +31,8 @@ from tests.conftest import examples
 Nested = dict[str, dict[str, float]]
 Row = tuple[str, str, float]
 
-# Ids that every format can hold: no blanks, no control characters; '#' would make a comment, a byte order mark would be skipped.
+# Ids that every format can hold: no blanks, no control characters; '#' would make a comment, a byte
+# order mark would be skipped.
 PLAIN = st.text(st.characters(exclude_categories=("Cs", "Cc", "Z"), exclude_characters="\ufeff"), min_size=1, max_size=8).filter(
     lambda text: not text.startswith("#")
 )

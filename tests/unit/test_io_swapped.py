@@ -73,7 +73,8 @@ def test_a_run_with_ranks_in_the_place_of_judgments_is_noticed(tmp_path: Path) -
     ("qrels", "run"),
     [
         (GRADES, SCORES),
-        (SCORES, {query: list(scores) for query, scores in SCORES.items()}),  # fractional grades, and a ranking
+        # fractional grades, and a ranking
+        (SCORES, {query: list(scores) for query, scores in SCORES.items()}),
         (SCORES, SCORES),
         (GRADES, GRADES),
         ({"q": {"a": 0.5, "b": 1, "c": 0}}, {"q": {"a": 1, "b": 1, "c": 0}}),

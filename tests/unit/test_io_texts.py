@@ -1,4 +1,6 @@
-"""Texts by id: every format gives the same texts, only the wanted ones, and what is wrong is said with file and line."""
+"""Texts by id: every format gives the same texts, only the wanted ones, and what is wrong is said
+with file and line.
+"""
 
 import bz2
 import gzip

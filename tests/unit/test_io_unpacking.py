@@ -83,7 +83,9 @@ def test_a_device_without_an_end_is_refused(device: str) -> None:
 
 
 def test_a_terminated_process_leaves_no_unfinished_file(tmp_path: Path) -> None:
-    """As timeout, systemd and continuous integration end it; the code is that of the shell, 128 + 15."""
+    """As timeout, systemd and continuous integration end it; the code is that of the shell, 128 +
+    15.
+    """
     (tmp_path / "a.qrels").write_text("q 0 d 1\n", encoding="utf-8")
     (tmp_path / "a.run").write_text("q Q0 d 1 1 t\n", encoding="utf-8")
     script = (

@@ -1,4 +1,6 @@
-"""Large files of JSON lines: pyarrow's parser and the reader of lines give the same rows, and the same error where there is one."""
+"""Large files of JSON lines: pyarrow's parser and the reader of lines give the same rows, and the
+same error where there is one.
+"""
 
 import json
 import subprocess

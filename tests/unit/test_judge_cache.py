@@ -42,7 +42,8 @@ def test_a_secret_in_the_cache_of_an_earlier_version_is_hidden_when_the_cache_is
         first = grades()
         hidden = cache.read_text()
         assert hidden.count("${TINY_KEY}") >= 12
-        cache.write_text(hidden.replace("${TINY_KEY}", "s3cret/key"))  # as a version wrote it that hid secrets in messages alone
+        # as a version wrote it that hid secrets in messages alone
+        cache.write_text(hidden.replace("${TINY_KEY}", "s3cret/key"))
         cache.chmod(0o600)
         assert grades() == first
         assert len(seen) == 12

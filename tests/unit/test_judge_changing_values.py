@@ -1,4 +1,6 @@
-"""Functions that change what they use while they judge: the next call asks everything again, and a warning says so."""
+"""Functions that change what they use while they judge: the next call asks everything again, and a
+warning says so.
+"""
 
 import functools
 import warnings

@@ -1,4 +1,6 @@
-"""A judge beside people in comparisons and gates: contradicting signs leave the verdict undecided, in every form that says so."""
+"""A judge beside people in comparisons and gates: contradicting signs leave the verdict undecided,
+in every form that says so.
+"""
 
 import json
 import math
@@ -29,7 +31,8 @@ def test_a_contradicted_sign_leaves_a_comparison_undecided_and_says_why() -> Non
     row = found["nDCG@2"]
 
     assert (alone.verdict, row.verdict) == ("worse", "undecided")
-    assert (row.difference, row.p, row.interval) == (alone.difference, alone.p, alone.interval)  # people's numbers stay
+    # people's numbers stay
+    assert (row.difference, row.p, row.interval) == (alone.difference, alone.p, alone.interval)
     assert row.judge is not None
     assert row.judge.contradicts
     assert row.difference < 0 < row.judge.difference
@@ -174,7 +177,7 @@ def test_the_command_hears_a_judge_of_one_query_on_one(
         assert "The judge does not contradict the sign on 1 query." in " ".join(capsys.readouterr().out.split())
 
 
-# --- gates -------------------------------------------------------------------------------------------------------------------
+# --- gates ----------------------------------------------------------------------------------------
 
 
 def test_a_contradicted_gain_is_no_drop_in_the_message() -> None:

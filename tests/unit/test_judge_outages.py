@@ -1,4 +1,6 @@
-"""Judges whose service goes away, and comes back: what it did not take is asked again, and what it answered is not."""
+"""Judges whose service goes away, and comes back: what it did not take is asked again, and what it
+answered is not.
+"""
 
 import socket
 from collections import Counter
@@ -20,7 +22,9 @@ __all__ = ["folder"]
 
 @pytest.mark.parametrize("failure", ["gone", 401, 503], ids=str)
 def test_after_an_outage_the_same_command_asks_what_the_service_did_not_answer(folder: Path, failure: "int | str") -> None:
-    """Six answers, one refusal of a document, and then nothing more: all but these seven are asked again."""
+    """Six answers, one refusal of a document, and then nothing more: all but these seven are asked
+    again.
+    """
     is_down = False
 
     def failing(_: str, body: Any, handler: BaseHTTPRequestHandler) -> None:
@@ -31,7 +35,8 @@ def test_after_an_outage_the_same_command_asks_what_the_service_did_not_answer(f
         elif not is_down:
             well("", body, handler)
         elif failure == "gone":
-            handler.connection.shutdown(socket.SHUT_RDWR)  # closing alone leaves it open: the handler's files hold it
+            # closing alone leaves it open: the handler's files hold it
+            handler.connection.shutdown(socket.SHUT_RDWR)
         else:
             send(handler, {"error": "down"}, int(failure))
 

@@ -267,7 +267,8 @@ def test_a_service_that_sends_the_key_back_does_not_get_it_into_a_file(folder: P
 
 def test_a_budget_ends_the_run_and_a_higher_one_continues_it(folder: Path) -> None:
     with service(well) as (url, seen):
-        given = config(url, price={"input": 10_000, "output": 0}, concurrency=1, repeats=2)  # a request costs 1
+        # a request costs 1
+        given = config(url, price={"input": 10_000, "output": 0}, concurrency=1, repeats=2)
         with pytest.raises(BackendError, match="cost of 16, expected at most the budget of 10; 8 requests were not sent"):
             ir.judge(given | {"budget": 10})
         assert len(seen) == 16

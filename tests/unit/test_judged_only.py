@@ -1,4 +1,6 @@
-"""Documents nobody judged taken out of the list for one measure: ranks close up, as ir_measures' option of that name does."""
+"""Documents nobody judged taken out of the list for one measure: ranks close up, as ir_measures'
+option of that name does.
+"""
 
 import ir_measures
 import numpy as np
@@ -37,7 +39,9 @@ def test_ir_measures_computes_the_same(text: str) -> None:
     "text", ["nDCG(judged_only=True)@2", "AP(judged_only=True)", "RR(judged_only=True)", "P(judged_only=True)@1", "SetP(judged_only=True)"]
 )
 def test_documents_that_were_pooled_but_not_judged_go_too(text: str) -> None:
-    """To ir_measures a negative grade is no judgment; where the convention keeps negative grades, it is one."""
+    """To ir_measures a negative grade is no judgment; where the convention keeps negative grades,
+    it is one.
+    """
     qrels = {"q": {"a": -1, "b": 1, "c": 0, "d": -2}}
     run = {"q": {document: 6.0 - place for place, document in enumerate("axbcd")}}
     expected = ir_measures.calc_aggregate([ir_measures.parse_measure(text)], qrels, run)
@@ -59,7 +63,9 @@ def test_false_is_the_same_as_not_saying_it() -> None:
 
 @given(judgments(), runs(), conventions(unjudged="not-relevant", missing="zero", rounding="none"))
 def test_measures_asked_together_have_the_values_that_each_has_alone(qrels: Grades, run: Scores, convention: Convention) -> None:
-    """The closed-up lists are made once for all of them, and apart for those that also drop what was pooled and never judged."""
+    """The closed-up lists are made once for all of them, and apart for those that also drop what
+    was pooled and never judged.
+    """
     texts = [
         "nDCG(judged_only=true)",
         "AP(judged_only=true)",

@@ -1,4 +1,6 @@
-"""Agreement coefficients against published tables, other tools' recorded numbers, and slow definitions."""
+"""Agreement coefficients against published tables, other tools' recorded numbers, and slow
+definitions.
+"""
 
 import itertools
 import json
@@ -22,10 +24,10 @@ from tests.conftest import shared_file
 
 NAN = math.nan
 
-# --- published tables, which are everywhere ----------------------------------------------------------------------------------
+# --- published tables, which are everywhere -------------------------------------------------------
 
-# Krippendorff (2011), Computing Krippendorff's alpha-reliability, example C: 12 units, 4 observers; nominal .743, ordinal .815,
-# interval .849, ratio .797.
+# Krippendorff (2011), Computing Krippendorff's alpha-reliability, example C: 12 units, 4 observers;
+# nominal .743, ordinal .815, interval .849, ratio .797.
 KRIPPENDORFF = [
     [1, 1, NAN, 1], [2, 2, 3, 2], [3, 3, 3, 3], [3, 3, 3, 3], [2, 2, 2, 2], [1, 2, 3, 4], [4, 4, 4, 4], [1, 1, 2, 1], [2, 2, 2, 2],
     [NAN, 5, 5, 5], [NAN, NAN, 1, 1], [NAN, NAN, 3, NAN],
@@ -46,9 +48,11 @@ def test_kappa_of_fleisss_worked_example_is_the_printed_number() -> None:
     assert agreement_of_counts(counts, "fleiss_kappa") == pytest.approx(0.210, abs=5e-4)
 
 
-# The table of SAS's PROC FREQ: simple kappa .4842 (ASE .1380, 95 % .2137 to .7547), weighted .4701 (.1457; .1845 to .7558).
+# The table of SAS's PROC FREQ: simple kappa .4842 (ASE .1380, 95 % .2137 to .7547), weighted .4701
+# (.1457; .1845 to .7558).
 SAS = [[0, 0]] * 10 + [[0, 1]] * 4 + [[0, 2]] + [[1, 0]] * 6 + [[1, 1]] * 12 + [[1, 2]] * 2 + [[2, 1]] * 4 + [[2, 2]]
-# Gwet (2014) as irrCAC has it, 12 units of 4 raters: coefficient and standard error, to five digits.
+# Gwet (2014) as irrCAC has it, 12 units of 4 raters: coefficient and standard error, to five
+# digits.
 GWET = [*KRIPPENDORFF[:11], [NAN, NAN, 3, NAN]]
 
 
@@ -74,7 +78,7 @@ def test_gwets_four_raters_give_his_coefficients_and_errors(statistic: Any, weig
     assert found.standard_error == pytest.approx(error, abs=6e-6)
 
 
-# --- the cases and judges beside the checkout --------------------------------------------------------------------------------
+# --- the cases and judges beside the checkout -----------------------------------------------------
 
 NAMES = {
     "gwet_AC1/AC2": "gwet_ac1", "conger": "conger_kappa", "fleiss": "fleiss_kappa", "krippendorff": "krippendorff_alpha",
@@ -83,7 +87,9 @@ NAMES = {
 
 
 def ratings_of(data: dict[str, Any]) -> Any:
-    """The ratings of a case; texts become numbers in their order, and a table of two raters its rows."""
+    """The ratings of a case; texts become numbers in their order, and a table of two raters its
+    rows.
+    """
     if "confusion" in data:
         table = np.array(data["confusion"])
         cells = np.nonzero(table)
@@ -101,7 +107,8 @@ def computed(case: dict[str, Any], ratings: Any) -> dict[str, tuple[float, float
         found = agreement(ratings, "krippendorff_alpha", level=options["level"])
     elif statistic == "fleiss_kappa":
         found = agreement_of_counts(ratings, "fleiss_kappa")
-    elif statistic.startswith("randolph"):  # free marginals: Brennan and Prediger's coefficient of several raters
+    # free marginals: Brennan and Prediger's coefficient of several raters
+    elif statistic.startswith("randolph"):
         found = agreement_of_counts(ratings, "brennan_prediger")
     elif statistic == "fleiss_kappa_z":
         found = chance_test(ratings, "fleiss_kappa").z
@@ -139,7 +146,9 @@ def test_every_recorded_case_is_reproduced() -> None:
 
 @pytest.fixture(scope="module")
 def judges() -> tuple[Any, list[str], dict[str, Any]]:
-    """The human and 22 judges, (pairs, 23), with their queries, and what other tools compute from them."""
+    """The human and 22 judges, (pairs, 23), with their queries, and what other tools compute from
+    them.
+    """
     lines = shared_file("data", "llm-judges", "judges.csv").read_text(encoding="utf-8").splitlines()
     names = lines[0].split(",")[2:]
     rows = [line.split(",") for line in lines[1:]]
@@ -227,7 +236,7 @@ def test_two_grades_outside_the_scale_lift_quadratic_ac2(judges: Any) -> None:
         agreement(pairs, "gwet_ac1", weights="quadratic", categories=[0, 1, 2, 3])
 
 
-# --- definitions, written slowly ---------------------------------------------------------------------------------------------
+# --- definitions, written slowly ------------------------------------------------------------------
 
 ROWS = st.lists(st.lists(st.sampled_from([0.0, 1.0, 2.0, 4.0, NAN]), min_size=3, max_size=3), min_size=3, max_size=8)
 
@@ -304,7 +313,9 @@ def test_the_jackknife_leaves_out_one_cluster_at_a_time(statistic: Any) -> None:
 
 @pytest.mark.parametrize("statistic", ["percent", "brennan_prediger", "krippendorff_alpha", "cohen_kappa", "scott_pi"])
 def test_queries_that_one_rater_alone_graded_carry_no_interval(statistic: Any) -> None:
-    """A model graded 40 queries and a person five of them: the interval has t with 4 degrees, and not with 39."""
+    """A model graded 40 queries and a person five of them: the interval has t with 4 degrees, and
+    not with 39.
+    """
     rng = np.random.default_rng(8)
     ratings = rng.integers(0, 3, (120, 2)).astype(float)
     ratings[15:, 0] = NAN
@@ -347,7 +358,7 @@ def test_order_of_units_and_clusters_does_not_matter(order: list[int]) -> None:
     assert (other.value, other.standard_error) == pytest.approx((one.value, one.standard_error), abs=1e-12)
 
 
-# --- what has no number, and what is refused ---------------------------------------------------------------------------------
+# --- what has no number, and what is refused ------------------------------------------------------
 
 
 def test_a_constant_judge_has_kappa_0_and_no_error() -> None:
@@ -427,7 +438,9 @@ def test_a_formula_without_an_error_says_nan_and_does_not_warn(statistic: Any, r
 
 
 def test_many_units_are_counted_and_not_paired() -> None:
-    """Ten copies of the rows are 200,000 units, whose pairs do not fit into memory; the coefficients stay, except alpha's correction."""
+    """Ten copies of the rows are 200,000 units, whose pairs do not fit into memory; the
+    coefficients stay, except alpha's correction.
+    """
     ratings = np.random.default_rng(2).integers(0, 4, (20_000, 3)).astype(float)
     for statistic in ("cohen_kappa", "krippendorff_alpha", "gwet_ac1"):
         one = agreement(ratings, statistic)  # type: ignore[call-overload]

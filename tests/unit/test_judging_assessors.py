@@ -1,4 +1,6 @@
-"""Aggregation, gold questions and the alternative annotator test, against recorded numbers of other tools and definitions."""
+"""Aggregation, gold questions and the alternative annotator test, against recorded numbers of other
+tools and definitions.
+"""
 
 import itertools
 import json
@@ -25,7 +27,7 @@ def recorded() -> tuple[dict[str, Any], dict[str, Any]]:
     return dict(zip(lines[0].split(",")[2:], grades.T, strict=True)), content
 
 
-# --- aggregation -------------------------------------------------------------------------------------------------------------
+# --- aggregation ----------------------------------------------------------------------------------
 
 VIEWS: dict[str, Any] = {
     "as_found": lambda x: x,
@@ -112,11 +114,13 @@ def test_units_without_a_rating_have_no_grade() -> None:
     assert np.isnan(dawid_skene(ratings, steps=2).grades).tolist() == [False, True, False]
 
 
-# --- gold questions ----------------------------------------------------------------------------------------------------------
+# --- gold questions -------------------------------------------------------------------------------
 
 
 def test_the_interval_of_an_accuracy_is_wilsons() -> None:
-    """Newcombe (1998), Statistics in Medicine 17, table I, method 3: 81 of 263 gives .2553 to .3662, 15 of 148 gives .0624 to .1605."""
+    """Newcombe (1998), Statistics in Medicine 17, table I, method 3: 81 of 263 gives .2553 to
+    .3662, 15 of 148 gives .0624 to .1605.
+    """
     for right, n, low, high in ((81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)):
         ratings = np.repeat([1.0, 0.0], [right, n - right])[:, None]
         one = gold_accuracy(ratings, np.ones(n)).assessors[0]
@@ -142,7 +146,9 @@ def test_who_is_below_the_target_or_drifts_is_named_and_so_is_a_question_that_sp
 
 
 def test_an_assessor_who_is_always_wrong_is_named_with_clusters_too() -> None:
-    """Without variation between queries each query counts as one question: Wilson's interval of 0 of 6."""
+    """Without variation between queries each query counts as one question: Wilson's interval of 0
+    of 6.
+    """
     report = gold_accuracy([[0, 1]] * 12, [1] * 12, clusters=np.repeat(np.arange(6), 2), target=0.8)
 
     z2 = 1.959963984540054**2
@@ -161,7 +167,9 @@ def test_an_assessor_with_gold_questions_of_one_query_does_not_stop_the_report()
 
 
 def test_limits_of_the_chart_hold_what_chance_explains() -> None:
-    """Each batch of a steady assessor leaves its limits with a chance of 0.27 %: of 1,900 batches 5.1, more than 14 once in 3,000 tries."""
+    """Each batch of a steady assessor leaves its limits with a chance of 0.27 %: of 1,900 batches
+    5.1, more than 14 once in 3,000 tries.
+    """
     rng = np.random.default_rng(3)
     gold = np.zeros(500)
     out = 0
@@ -171,7 +179,7 @@ def test_limits_of_the_chart_hold_what_chance_explains() -> None:
     assert out <= 14
 
 
-# --- the alternative annotator test ------------------------------------------------------------------------------------------
+# --- the alternative annotator test ---------------------------------------------------------------
 
 
 def test_every_number_of_the_alt_test_is_the_recorded_one() -> None:
@@ -201,7 +209,9 @@ def test_every_number_of_the_alt_test_is_the_recorded_one() -> None:
 
 
 def slow_wins(ratings: Any, judge: Any, left_out: int) -> list[tuple[bool, bool]]:
-    """Whether the judge, and the annotator, agree with the others at least as well, instance by instance."""
+    """Whether the judge, and the annotator, agree with the others at least as well, instance by
+    instance.
+    """
     found = []
     for row, grade in zip(ratings, judge, strict=True):
         others = [one for place, one in enumerate(row) if place != left_out and not math.isnan(one)]

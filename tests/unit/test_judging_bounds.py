@@ -1,4 +1,6 @@
-"""Bounds of values and of differences against every choice of grades, evaluated as if it had been judged."""
+"""Bounds of values and of differences against every choice of grades, evaluated as if it had been
+judged.
+"""
 
 import itertools
 import math
@@ -76,7 +78,9 @@ class Case:
         return bounds({"q": self.judged}, *runs, self.measure, **options)
 
     def check(self) -> bool:
-        """Compare both, to 12 decimals: sums are added in another order; return whether the bounds were exact."""
+        """Compare both, to 12 decimals: sums are added in another order; return whether the bounds
+        were exact.
+        """
         (low, high), found = self.expected(), self.found()
         said = f"{self.measure} {self.convention} {self.judged} {self.runs} {self.highest} {self.depth}"
         if found.exact:
@@ -150,7 +154,9 @@ class TestQuotients:
 
     @pytest.mark.parametrize("seed", range(12))
     def test_the_levels_found_give_the_extremes_of_all_choices(self, seed: int) -> None:
-        """Any weights, also rising and negative ones; known gains between and above the levels; several queries at once."""
+        """Any weights, also rising and negative ones; known gains between and above the levels;
+        several queries at once.
+        """
         rng = np.random.default_rng(seed)
         levels = [np.arange(4.0), np.array([0.0, 1.0, 3.0, 7.0]), np.array([0.5, 1.1, 2.0]), np.array([0.0, 1.0])][seed % 4]
         queries = [self.drawn(rng, levels) for _ in range(8)]
@@ -180,7 +186,9 @@ class TestQuotients:
 
 
 def test_many_queries_in_any_order_have_the_bounds_that_they_have_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tables of a few queries each, as for 50,000 of them: a judged document must be looked up in the table of its query."""
+    """Tables of a few queries each, as for 50,000 of them: a judged document must be looked up in
+    the table of its query.
+    """
     rng = np.random.default_rng(11)
     names = [f"q{number}" for number in range(12)]
     a, b = ({names[query]: [f"d{one}" for one in rng.permutation(9)] for query in rng.permutation(12)} for _ in range(2))
@@ -207,7 +215,9 @@ def test_an_unjudged_document_below_the_cutoff_lowers_ndcg_by_the_ideal() -> Non
 
 
 def test_a_document_that_both_runs_return_has_one_grade() -> None:
-    """Both runs show it first, so that it moves both alike; bounds of the runs alone would let it differ."""
+    """Both runs show it first, so that it moves both alike; bounds of the runs alone would let it
+    differ.
+    """
     qrels, a, b = {"q": {"a": 1, "b": 0}}, {"q": ["x", "b", "a"]}, {"q": ["x", "a", "b"]}
     found = difference_bounds(qrels, a, b, "DCG@3")
     assert found.low[0] == found.high[0] == pytest.approx(1 / math.log2(3) - 1 / 2)
@@ -316,7 +326,9 @@ def test_of_a_quotient_only_grades_judged_for_the_query_lie_between_the_ends(mea
 
 
 def test_a_large_scale_costs_no_more_than_a_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Revenue or seconds as grades: one query after the other at every whole grade took minutes, in `compare` too."""
+    """Revenue or seconds as grades: one query after the other at every whole grade took minutes, in
+    `compare` too.
+    """
     sizes = []
     monkeypatch.setattr(extremes, "Quotients", lambda **given: sizes.append(given["levels"].size) or Quotients(**given))
     qrels = {f"q{number}": {"a": 20_000.0, "b": 1.0} for number in range(5)}
@@ -415,7 +427,8 @@ def test_every_measure_of_grades_has_bounds_a_residual_and_a_condensed_list(name
     found = bounds({"q": grades}, {"q": run}, text)
 
     assert (found.low[0], found.high[0]) == pytest.approx((at_each.min(), at_each.max()), nan_ok=True)
-    if found.value[0] == at_each[0]:  # some measures, such as infAP, tell an unjudged document from one of grade 0
+    # some measures, such as infAP, tell an unjudged document from one of grade 0
+    if found.value[0] == at_each[0]:
         assert found.residual[0] >= 0
     made = replace(parse_measure(text), judged_only=True)
     condensed, shorter = (

@@ -1,4 +1,6 @@
-"""Corrected estimates against recorded numbers of other tools, against complete enumeration, and where they refuse."""
+"""Corrected estimates against recorded numbers of other tools, against complete enumeration, and
+where they refuse.
+"""
 
 import itertools
 import json
@@ -19,7 +21,9 @@ from tests.conftest import shared_file
 
 @pytest.fixture(scope="module")
 def recorded() -> tuple[dict[str, Any], Any, dict[str, Any]]:
-    """Grades of the human and 22 judges by name, the query of each pair, and what other tools compute from them."""
+    """Grades of the human and 22 judges by name, the query of each pair, and what other tools
+    compute from them.
+    """
     lines = shared_file("data", "llm-judges", "judges.csv").read_text(encoding="utf-8").splitlines()
     rows = [line.split(",") for line in lines[1:]]
     grades = dict(zip(lines[0].split(",")[2:], np.array([row[2:] for row in rows], float).T, strict=True))
@@ -46,7 +50,9 @@ def numbers(human: Any, judge: Any, labelled: Any) -> dict[str, float]:
 
 
 def off(found: dict[str, float], expected: dict[str, Any], tolerance: float = 1e-12) -> dict[str, tuple[float, float]]:
-    """What differs from the record; SciPy 1.12, which made it, has quantiles of t to ten digits alone."""
+    """What differs from the record; SciPy 1.12, which made it, has quantiles of t to ten digits
+    alone.
+    """
     flat = {
         name: value
         for key, recorded in expected.items()
@@ -199,7 +205,9 @@ def test_a_judge_who_knows_all_is_worth_its_labels_and_one_who_knows_nothing_is_
 
 
 def test_one_value_of_the_judge_alone_varies_as_all_its_values_do() -> None:
-    """One value has no variance of its own; taken as 0, the interval about it was that of a value known without error."""
+    """One value has no variance of its own; taken as 0, the interval about it was that of a value
+    known without error.
+    """
     human, judge, other = [1.0, 2.0, 3.0, 5.0], [1.0, 2.0, 2.0, 4.0], [3.0]
     found = correct(human, judge, other, weight=0.5, largest_error=0)
 
@@ -210,7 +218,9 @@ def test_one_value_of_the_judge_alone_varies_as_all_its_values_do() -> None:
 
 
 def test_units_of_a_query_in_both_kinds_count_with_their_covariance() -> None:
-    """A query whose judge is lenient raises the judge's mean and lowers the correction: the two must not count as independent."""
+    """A query whose judge is lenient raises the judge's mean and lowers the correction: the two
+    must not count as independent.
+    """
     rng = np.random.default_rng(4)
     n_queries, shift = 60, rng.normal(0, 1, 60)
     labelled, other = np.repeat(np.arange(n_queries), 2), np.repeat(np.arange(n_queries), 4)
@@ -225,7 +235,8 @@ def test_units_of_a_query_in_both_kinds_count_with_their_covariance() -> None:
         estimates.append(found.estimate)
         errors.append(found.standard_error)
 
-    assert np.mean(errors) == pytest.approx(np.std(estimates), rel=0.1)  # 300 draws: 4 % standard error of a standard deviation
+    # 300 draws: 4 % standard error of a standard deviation
+    assert np.mean(errors) == pytest.approx(np.std(estimates), rel=0.1)
 
 
 @pytest.mark.parametrize(
@@ -264,7 +275,7 @@ def test_a_refusal_says_what_was_found(call: Any, error: type[Exception], messag
         call()
 
 
-# --- shares ------------------------------------------------------------------------------------------------------------------
+# --- shares ---------------------------------------------------------------------------------------
 
 
 def test_shares_of_all_judges_are_the_recorded_ones(recorded: Any) -> None:
@@ -296,7 +307,7 @@ def test_a_share_clustered_by_query_leaves_out_one_query_at_a_time() -> None:
     assert found.interval[1] - found.estimate == pytest.approx(2.570581835636314 * found.standard_error)
 
 
-# --- documents ---------------------------------------------------------------------------------------------------------------
+# --- documents ------------------------------------------------------------------------------------
 
 JUDGE = {"q": {"a": 2, "b": 1, "c": 1, "d": 0, "e": 0}, "r": {"a": 1, "b": 0, "c": 2, "d": 2}}
 HUMAN = {"q": {"a": 3, "b": 0, "c": 1, "d": 1, "e": 0}, "r": {"a": 2, "b": 0, "c": 0, "d": 3}}
@@ -337,7 +348,9 @@ def strata() -> dict[int, list[tuple[str, str]]]:
 @pytest.mark.parametrize("against", [None, OTHER])
 @pytest.mark.parametrize("weight", [1.0, 0.4, 0.0])
 def test_over_all_stratified_samples_the_mean_is_the_truth_and_the_mean_variance_the_variance(against: Any, weight: float) -> None:
-    """Every sample of two documents in each grade of the judge, 27 of them: DCG is unbiased, and so is its variance."""
+    """Every sample of two documents in each grade of the judge, 27 of them: DCG is unbiased, and so
+    is its variance.
+    """
     truth = ir.evaluate(HUMAN, RUN, "DCG@4").values.mean() - (ir.evaluate(HUMAN, against, "DCG@4").values.mean() if against else 0.0)
     samples = [
         set(itertools.chain(*chosen)) for chosen in itertools.product(*(itertools.combinations(one, 2) for one in strata().values()))
@@ -351,7 +364,9 @@ def test_over_all_stratified_samples_the_mean_is_the_truth_and_the_mean_variance
 
 
 def test_over_all_independent_samples_the_mean_is_the_truth_and_the_mean_variance_the_variance() -> None:
-    """Each of six documents is sampled by itself, with a probability of its own: every one of the 64 samples by its probability."""
+    """Each of six documents is sampled by itself, with a probability of its own: every one of the
+    64 samples by its probability.
+    """
     chances = {"q": {"a": 0.5, "b": 0.8, "c": 1.0, "d": 0.3, "e": 1.0}, "r": {"a": 0.6, "b": 1.0, "c": 0.25, "d": 0.9}}
     truth = ir.evaluate(HUMAN, RUN, "DCG@4").values.mean()
     pairs = [(query, one) for query, of in chances.items() for one in of]

@@ -1,4 +1,6 @@
-"""Judges against a human: recorded numbers of 22 language models, planted faults, and what each trap of such data does."""
+"""Judges against a human: recorded numbers of 22 language models, planted faults, and what each
+trap of such data does.
+"""
 
 import csv
 import json
@@ -17,7 +19,7 @@ from idealrank.judging.system_changes import tau_ap, verdict_changes
 from idealrank.stats import paired_t
 from tests.conftest import shared_file
 
-# --- recorded numbers --------------------------------------------------------------------------------------------------------
+# --- recorded numbers -----------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +117,8 @@ def test_errors_by_query_are_several_times_those_of_pairs_as_independent(judges:
     found = check_judge(labels["human"], labels["willia-umbrela1"], name="j")
 
     width = found.bias[1][1] - found.bias[1][0]
-    pairs = 2 * 1.96 * math.sqrt((4 * 0.25) / found.n)  # of errors with a standard deviation of 1, which these nearly have
+    # of errors with a standard deviation of 1, which these nearly have
+    pairs = 2 * 1.96 * math.sqrt((4 * 0.25) / found.n)
     assert found.n_clusters == 25
     assert width > 2 * pairs
 
@@ -135,7 +138,8 @@ def test_assessors_who_agree_on_every_pair_move_neither_order_nor_verdict() -> N
 
     found = check_judge(*sides, systems, name="others")
 
-    # Two people graded 562 pairs of this search box, and no grade differs: these data cannot show that disagreement matters.
+    # Two people graded 562 pairs of this search box, and no grade differs: these data cannot show
+    # that disagreement matters.
     assert (found.n, found.agreement["percent"].value, found.agreement["cohen_kappa"].value) == (562, 1, 1)
     assert found.systems is not None
     assert np.array_equal(found.systems.human, found.systems.judge)
@@ -143,7 +147,7 @@ def test_assessors_who_agree_on_every_pair_move_neither_order_nor_verdict() -> N
     assert (found.systems.tau, found.systems.verdicts.flips) == (1, 0)
 
 
-# --- what a label is worth ---------------------------------------------------------------------------------------------------
+# --- what a label is worth ------------------------------------------------------------------------
 
 
 def test_the_worth_of_a_label_is_what_the_corrected_estimate_gains_by_it() -> None:
@@ -163,7 +167,8 @@ def test_a_judge_without_information_is_worth_nothing_and_a_perfect_one_all() ->
     human = np.arange(40.0) % 4
 
     assert label_worth(human, np.ones(40)).value == 0
-    assert label_worth(human, 3 - human).value == 0  # it says the opposite: weights below 0 are not used
+    # it says the opposite: weights below 0 are not used
+    assert label_worth(human, 3 - human).value == 0
     assert label_worth(human, human).value == pytest.approx(1)
     assert label_worth(human, human).most == pytest.approx(math.inf) or label_worth(human, human).most > 1e12
 
@@ -180,7 +185,7 @@ def test_whole_queries_are_worth_what_their_totals_explain() -> None:
     assert query > 0.3
 
 
-# --- planted faults of a judge -----------------------------------------------------------------------------------------------
+# --- planted faults of a judge --------------------------------------------------------------------
 
 HUMAN = {f"q{n}": {f"d{k}": (n + k) % 3 for k in range(20)} for n in range(8)}
 
@@ -254,7 +259,7 @@ def test_pairs_that_one_side_lacks_are_counted_and_left_out() -> None:
     assert found.agreement["percent"].value == 1
 
 
-# --- systems under two judges ------------------------------------------------------------------------------------------------
+# --- systems under two judges ---------------------------------------------------------------------
 
 
 def test_a_policy_that_drops_every_grade_says_so() -> None:
@@ -290,7 +295,7 @@ def test_tau_can_be_perfect_while_a_verdict_is_lost() -> None:
     assert verdict_changes(strong + np.array([[0.01] * 6, [0.0, 0.02] * 3]), weak).lost == 1
 
 
-# --- corrected values of runs ------------------------------------------------------------------------------------------------
+# --- corrected values of runs ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("measure", ["nDCG@3", "RR", "AP"])

@@ -1,4 +1,6 @@
-"""Grades of several raters joined by id, whatever the order of their rows, and grades outside the scale."""
+"""Grades of several raters joined by id, whatever the order of their rows, and grades outside the
+scale.
+"""
 
 import json
 import math

@@ -1,4 +1,6 @@
-"""Runs left out of the pool, against a slow computation from the definition, and the verdict in words."""
+"""Runs left out of the pool, against a slow computation from the definition, and the verdict in
+words.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,6 @@
-"""Documents to label next, and replays: never wrong, never more than depth pooling, and each strategy in the order it promises."""
+"""Documents to label next, and replays: never wrong, never more than depth pooling, and each
+strategy in the order it promises.
+"""
 
 from collections.abc import Callable
 from itertools import pairwise, product
@@ -114,7 +116,9 @@ def test_each_fixed_path_is_the_path_of_one_label_at_a_time() -> None:
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("measure", ["nDCG@3", "AP"])
 def test_a_replay_is_the_path_of_one_label_at_a_time_to_the_last_bit(strategy: str, measure: str) -> None:
-    """States measured together, ahead of need, or once for several orders equal the states after one label at a time."""
+    """States measured together, ahead of need, or once for several orders equal the states after
+    one label at a time.
+    """
     qrels, a, b = _case(5)
     curve = replay_labels(qrels, a, b, measure, depth=4, strategies=[strategy], orders=2, test_orders=1).curves[0]
     states = difference_states(Qrels(qrels), (Run(a), Run(b)), parse_measure(measure), depth=4, convention=Convention.of("standard"))
@@ -149,7 +153,9 @@ class _Plain:
         return tuple(float(np.nan_to_num(one).sum()) / len(known) for one in (found.low, found.value, found.high))  # type: ignore[return-value]
 
     def worths(self, strategy: str) -> "list[float]":
-        """Worth of the label of each open document, written out from the definition of the strategy."""
+        """Worth of the label of each open document, written out from the definition of the
+        strategy.
+        """
         rows = np.flatnonzero(self.frontier.is_open).tolist()
         model = self.frontier.model().at(self.frontier.pool.best_rank)
         low, value, high = self.bounds()
@@ -194,7 +200,9 @@ def test_each_worth_is_that_of_whole_comparisons_measured_anew(strategy: str, me
 )
 @pytest.mark.parametrize("measure", ["nDCG@3", "nDCG(discount=linear)@3", "RR@3"])
 def test_states_are_measured_as_alignments_of_their_judgments(convention: str, negative: float, measure: str) -> None:
-    """Many judged documents that neither run returns, grades that take documents out of the lists, ties, and a query that a run misses."""
+    """Many judged documents that neither run returns, grades that take documents out of the lists,
+    ties, and a query that a run misses.
+    """
     rng = np.random.default_rng(0)
     listed = [f"d{place}" for place in range(8)]
     qrels = {query: {f"x{place}": float(rng.integers(3)) for place in range(12)} | {"d0": negative, "d1": 2.0} for query in "pqr"}
@@ -283,7 +291,9 @@ def test_queries_are_chosen_whole_and_tested_when_they_are_full() -> None:
 
 
 def pooled_by(order: Callable[[list[Any]], Any]) -> set[tuple[str, str]]:
-    """Documents in the first 10 ranks of either run, counted anew: lines by a key of (query, document, rank, score), the largest first."""
+    """Documents in the first 10 ranks of either run, counted anew: lines by a key of (query,
+    document, rank, score), the largest first.
+    """
     found = set()
     for name in ("bm25", "minilm"):
         by_query: dict[str, list[list[Any]]] = {}
@@ -298,8 +308,9 @@ def pooled_by(order: Callable[[list[Any]], Any]) -> set[tuple[str, str]]:
 def test_pydocs_needs_the_labels_that_the_guide_states() -> None:
     """Figures from outside: depth order 881 of 1,004 and an oracle 424; greedy is better than 704.
 
-    1,004 is the pool by the rank column; eleven queries tie across rank 10, where trec_eval's order takes other documents. Depth order
-    needs 867 to 881 labels, depending on the order of documents of one rank.
+    1,004 is the pool by the rank column; eleven queries tie across rank 10, where trec_eval's order
+    takes other documents. Depth order needs 867 to 881 labels, depending on the order of documents
+    of one rank.
     """
     runs = [ir.read_run(PYDOCS / f"{name}.run") for name in ("bm25", "minilm")]
     found = replay_labels(ir.read_qrels(PYDOCS / "qrels.txt"), *runs, strategies=["depth", ORACLE])

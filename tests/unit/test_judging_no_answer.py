@@ -1,4 +1,6 @@
-"""Queries without an answer: rates against their definition, the choice of the threshold, and what intervals cover."""
+"""Queries without an answer: rates against their definition, the choice of the threshold, and what
+intervals cover.
+"""
 
 import math
 from typing import Any
@@ -45,7 +47,8 @@ def test_each_query_is_measured_at_a_threshold_chosen_without_it() -> None:
 
     found = no_answer(qrels, run, declared, folds=4)
 
-    # With four folds of one query of each kind, some assignment of queries to folds gives the thresholds; each was chosen on the rest.
+    # With four folds of one query of each kind, some assignment of queries to folds gives the
+    # thresholds; each was chosen on the rest.
     without = {
         (query, other): naive.best(
             {one: of for one, of in qrels.items() if one != query}, run, [one for one in declared if one != other], 10, None
@@ -65,7 +68,8 @@ def test_perfect_separation_has_full_recall_and_no_false_returns() -> None:
     found = no_answer(qrels, run, [f"n{number}" for number in range(10)])
 
     assert (found.threshold, found.chosen_recall, found.chosen_false_return_rate) == (5.0, 1.0, 0.0)
-    assert found.false_return_interval == (pytest.approx(0.0), pytest.approx(0.2775, abs=1e-4))  # Wilson's for 0 of 10
+    # Wilson's for 0 of 10
+    assert found.false_return_interval == (pytest.approx(0.0), pytest.approx(0.2775, abs=1e-4))
     assert found.recall_interval == (1.0, 1.0)
 
 
@@ -86,7 +90,8 @@ def test_queries_are_declared_and_never_guessed() -> None:
     found = no_answer(qrels, run, ["n", "m", "n"])
 
     assert (list(found.answerable), list(found.unanswerable), found.left_out) == (["p", "q"], ["n", "m"], 1)
-    assert found.false_return_rate.tolist() == [0.0, 0.5]  # m is not in the run, which returns nothing
+    # m is not in the run, which returns nothing
+    assert found.false_return_rate.tolist() == [0.0, 0.5]
 
 
 def test_folds_are_the_same_every_time_and_follow_the_seed() -> None:
@@ -117,7 +122,9 @@ def test_an_impossible_question_names_what_is_expected(queries: Any, options: di
 
 
 def simulated(rng: np.random.Generator, n_answerable: int, n_declared: int, folds: int = 2) -> NoAnswer:
-    """One relevant document a query with a score of N(1.5, 1); first documents of the other queries have scores of N(0, 1)."""
+    """One relevant document a query with a score of N(1.5, 1); first documents of the other queries
+    have scores of N(0, 1).
+    """
     qrels = {f"q{number}": {"a": 1} for number in range(n_answerable)}
     run = {query: {"a": float(rng.normal(1.5, 1))} for query in qrels}
     run |= {f"n{number}": {"c": float(rng.normal(0, 1))} for number in range(n_declared)}

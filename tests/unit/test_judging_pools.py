@@ -1,4 +1,6 @@
-"""Pools, samples, and estimates from them: against programs typed anew after NIST's sources, and over every possible sample."""
+"""Pools, samples, and estimates from them: against programs typed anew after NIST's sources, and
+over every possible sample.
+"""
 
 import json
 import math
@@ -139,7 +141,8 @@ def test_a_full_sample_has_the_value_of_the_measure(measure: str) -> None:
     sample = SampledJudgments.of(pool([run], 12), qrels)
     peer = {"infNDCG": "nDCG"}.get(measure, "AP")
     found = sampled_estimate(sample, run, measure)  # type: ignore[arg-type]
-    assert found.mean == pytest.approx(ir.evaluate(qrels, run, [peer]).mean()[peer], abs=2e-5)  # sample_eval.pl adds 1e-5 to counts
+    # sample_eval.pl adds 1e-5 to counts
+    assert found.mean == pytest.approx(ir.evaluate(qrels, run, [peer]).mean()[peer], abs=2e-5)
 
 
 def test_inf_ap_is_that_of_trec_eval() -> None:
@@ -154,7 +157,9 @@ def test_inf_ap_is_that_of_trec_eval() -> None:
 
 @pytest.mark.slow
 def test_intervals_cover_the_value_of_full_judgments_as_often_as_they_say() -> None:
-    """Queries drawn from one distribution, half of the documents below rank 3 sampled; the mean over all queries is known."""
+    """Queries drawn from one distribution, half of the documents below rank 3 sampled; the mean
+    over all queries is known.
+    """
     rng = np.random.default_rng(11)
     covered, discounts = 0, 1 / np.log2(np.arange(2, 12))
     chances = np.linspace(0.6, 0.1, 10)
@@ -233,7 +238,9 @@ def test_wrong_estimates_are_refused() -> None:
 
 
 def test_few_sampled_relevant_documents_leave_no_interval_but_that_of_dcg() -> None:
-    """Ten of 60 documents of a query are relevant, and 9 are sampled: queries without a relevant one count 0."""
+    """Ten of 60 documents of a query are relevant, and 9 are sampled: queries without a relevant
+    one count 0.
+    """
     rng = np.random.default_rng(6)
     rows: list[Any] = []
     for query in range(200):
@@ -248,7 +255,8 @@ def test_few_sampled_relevant_documents_leave_no_interval_but_that_of_dcg() -> N
     assert 1 < sample.relevant_per_query < 2
     assert sample.n_without_relevant > 20
     assert (found.is_biased, found.interval) == (True, None)
-    assert 1 - found.mean / true.mean == pytest.approx(found.shortfall, abs=0.15)  # about: the simulation shows how nearly
+    # about: the simulation shows how nearly
+    assert 1 - found.mean / true.mean == pytest.approx(found.shortfall, abs=0.15)
     assert (dcg.is_biased, dcg.shortfall) == (False, 0)
     assert dcg.interval is not None
     assert (complete.shortfall, true.is_biased) == (0, False)

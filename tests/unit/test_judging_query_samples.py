@@ -30,7 +30,9 @@ def test_probabilities_sum_to_the_number_drawn_and_go_with_size(sizes: list[floa
 
 @given(st.lists(st.floats(0.1, 10), min_size=2, max_size=9), st.data())
 def test_over_every_start_a_mean_is_exactly_that_of_the_traffic(sizes: list[float], data: Any) -> None:
-    """Between two starts at which the draw changes it is the same, so that the lengths of these stretches are its probabilities."""
+    """Between two starts at which the draw changes it is the same, so that the lengths of these
+    stretches are its probabilities.
+    """
     n = data.draw(st.integers(1, len(sizes)))
     volume, values = np.array(sizes), np.random.default_rng(1).random(len(sizes))
     probability = inclusion_probabilities(volume, n)
@@ -67,7 +69,8 @@ def test_the_mean_is_unbiased_and_the_interval_covers_it() -> None:
     assert abs(np.mean(means) - true) < error
     assert abs(np.mean(plain) - true) > error  # without weights it is another mean
     assert covered / n_seeds >= 0.93
-    # Queries that are taken for certain, and the finite number of the others, leave an interval that is not too wide.
+    # Queries that are taken for certain, and the finite number of the others, leave an interval
+    # that is not too wide.
     assert np.mean(widths) == pytest.approx(2 * 1.96 * np.std(means), rel=0.1)
 
 

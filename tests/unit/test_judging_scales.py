@@ -1,4 +1,6 @@
-"""Tables from grades of a source to a common scale, and two scales that are not held against each other without one."""
+"""Tables from grades of a source to a common scale, and two scales that are not held against each
+other without one.
+"""
 
 from typing import Any
 

@@ -1,4 +1,6 @@
-"""Corrected estimates by a judge with errors that no label shows: weights, allowance, refusal, and one weight for two runs."""
+"""Corrected estimates by a judge with errors that no label shows: weights, allowance, refusal, and
+one weight for two runs.
+"""
 
 import itertools
 import json
@@ -15,7 +17,9 @@ from idealrank.reports.views.judging.correction import CorrectedValue, corrected
 
 
 def test_a_judge_without_a_disagreement_is_refused() -> None:
-    """25 human labels, all as the judge's: the interval had no width for the judge's errors, and said 22,999 labels."""
+    """25 human labels, all as the judge's: the interval had no width for the judge's errors, and
+    said 22,999 labels.
+    """
     human = [1] * 8 + [0] * 17
     found = correct(human, human, [1] * 5400 + [0] * 14600)
 
@@ -59,7 +63,9 @@ def test_left_out_weights_are_the_optima_of_the_other_units() -> None:
 
 
 def test_clusters_of_equal_units_have_the_weights_of_one_unit_each() -> None:
-    """Copies of a unit in its cluster tell nothing new, so that neither weight, interval nor allowance may change."""
+    """Copies of a unit in its cluster tell nothing new, so that neither weight, interval nor
+    allowance may change.
+    """
     rng = np.random.default_rng(9)
     human, other = rng.random(10), rng.random(8)
     judge = np.clip(human + rng.normal(0, 0.2, 10), 0, 1)
@@ -73,7 +79,9 @@ def test_clusters_of_equal_units_have_the_weights_of_one_unit_each() -> None:
 
 
 def test_left_out_weights_leave_no_bias_and_tuned_ones_do() -> None:
-    """Complete enumeration: all samples of 4 units of a population of 3, whose judge is wrong on every unit."""
+    """Complete enumeration: all samples of 4 units of a population of 3, whose judge is wrong on
+    every unit.
+    """
     units = np.array([[0.0, 0.1], [0.3, 0.9], [1.0, 0.6]])
     samples = [np.array(sample) for sample in itertools.product(units, repeat=4)]
 
@@ -94,7 +102,9 @@ def test_rare_human_values_are_marked() -> None:
 
 
 def test_a_run_whose_human_values_are_all_equal_has_a_warning_beside_another_run() -> None:
-    """Its row has the weight of the difference, and an interval that says little; it is worth no number of human values."""
+    """Its row has the weight of the difference, and an interval that says little; it is worth no
+    number of human values.
+    """
     rng = np.random.default_rng(33)
     judge = {f"q{n}": {"x": int(rng.random() < 0.1), "y": int(rng.random() < 0.5)} for n in range(300)}
     human = {query: {"x": 0, "y": of["y"] if n % 3 else 1 - of["y"]} for n, (query, of) in enumerate(list(judge.items())[:12])}
@@ -113,7 +123,9 @@ def test_a_run_whose_human_values_are_all_equal_has_a_warning_beside_another_run
 
 
 def test_a_difference_and_its_sides_have_one_weight_and_add_up() -> None:
-    """Each row had a weight of its own, so that a run with the higher value could lose the difference."""
+    """Each row had a weight of its own, so that a run with the higher value could lose the
+    difference.
+    """
     rng = np.random.default_rng(31)
     judge = {f"q{n}": {f"d{k}": int(rng.integers(0, 3)) for k in range(6)} | {"d9": 1} for n in range(60)}
     human = {query: {name: grade if rng.random() < 0.8 else 1 for name, grade in judge[query].items()} for query in list(judge)[:20]}

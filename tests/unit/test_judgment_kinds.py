@@ -1,4 +1,6 @@
-"""Judgments by people and by models in one file or in several: they are never joined without a message."""
+"""Judgments by people and by models in one file or in several: they are never joined without a
+message.
+"""
 
 import json
 from collections.abc import Callable

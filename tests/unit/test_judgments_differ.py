@@ -1,4 +1,6 @@
-"""Evaluations are compared only where they were judged by the same grades, or where somebody says that other grades are meant."""
+"""Evaluations are compared only where they were judged by the same grades, or where somebody says
+that other grades are meant.
+"""
 
 import json
 import zipfile

@@ -1,4 +1,6 @@
-"""Evaluations that keep their judgments and runs stand for them in `robust`, `why` and `explain`; other evaluations are refused."""
+"""Evaluations that keep their judgments and runs stand for them in `robust`, `why` and `explain`;
+other evaluations are refused.
+"""
 
 import pickle
 from typing import Any
@@ -78,7 +80,7 @@ def test_another_convention_needs_another_evaluation() -> None:
         ir.why(a, kept("gdeval")[1])
 
 
-# --- names -----------------------------------------------------------------------------------------------------------------------
+# --- names ----------------------------------------------------------------------------------------
 
 JUDGED = {f"q{number}": {"x": 1, "y": 0} for number in range(8)}
 LOW, HIGH = {query: ["y", "z", "x"] for query in JUDGED}, {query: ["x", "y"] for query in JUDGED}
@@ -121,7 +123,7 @@ def test_names_are_one_for_each_run(names: Any) -> None:
             call(JUDGED, LOW, HIGH, names=names)
 
 
-# --- readers ---------------------------------------------------------------------------------------------------------------------
+# --- readers --------------------------------------------------------------------------------------
 
 
 def test_readers_take_dataframes_with_columns_of_any_name() -> None:

@@ -1,4 +1,6 @@
-"""Gradients of ranking measures agree with their twin, do not depend on the number of threads, and refuse arrays that do not fit."""
+"""Gradients of ranking measures agree with their twin, do not depend on the number of threads, and
+refuse arrays that do not fit.
+"""
 
 from typing import Any
 
@@ -51,7 +53,8 @@ def test_gradients_agree_with_the_twin(
     options = {"swap": swap, "truncation": truncation, "sigma": sigma, "damped": damped}
     found = gradients(data | factors, **options)
     expected = twin.gradients(**{name: array.tolist() for name, array in (data | factors).items()}, **options)
-    # Swaps are closed forms here and differences of two values there; the kernel's exponential is within 1e-12.
+    # Swaps are closed forms here and differences of two values there; the kernel's exponential is
+    # within 1e-12.
     for here, there in zip(found, expected, strict=True):
         np.testing.assert_allclose(here, there, rtol=1e-9, atol=1e-12)
 

@@ -1,4 +1,6 @@
-"""Inputs at the edge of what is reasonable: values right, memory bounded. The full sizes are slow; the default run has small ones."""
+"""Inputs at the edge of what is reasonable: values right, memory bounded. The full sizes are slow;
+the default run has small ones.
+"""
 
 from __future__ import annotations
 

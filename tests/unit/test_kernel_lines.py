@@ -1,4 +1,6 @@
-"""The rules of a line, case by case with results written down by hand, and numbers against Python's own float."""
+"""The rules of a line, case by case with results written down by hand, and numbers against Python's
+own float.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from hypothesis import strategies as st
 
 from idealrank._kernel import ParseError, Table, Text, read_text
 
-# Enough ordinary lines behind a line let the fast way see it; alone in a short text it is read the careful way.
+# Enough ordinary lines behind a line let the fast way see it; alone in a short text it is read the
+# careful way.
 PADDING = {"run": b"pad Q0 pad 1 1.5 tag\n" * 12, "qrels": b"pad 0 pad 1\n" * 16}
 
 

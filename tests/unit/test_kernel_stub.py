@@ -1,7 +1,7 @@
 """The kernel's stub says what the compiled module has: names, parameters, defaults.
 
-`mypy.stubtest` (in `make check`) compares the names and the properties; it cannot read the signatures of nanobind's functions, which
-are compared here.
+`mypy.stubtest` (in `make check`) compares the names and the properties; it cannot read the
+signatures of nanobind's functions, which are compared here.
 """
 
 import ast
@@ -20,7 +20,9 @@ Parameter = tuple[str, str, bool, Any]
 
 
 def split_at_commas(text: str) -> Iterator[str]:
-    """The parameters of a signature: nanobind's annotations hold commas, brackets and quotes of their own."""
+    """The parameters of a signature: nanobind's annotations hold commas, brackets and quotes of
+    their own.
+    """
     depth, start = 0, 0
     for place, letter in enumerate(text):
         depth += (letter in "[(") - (letter in "])")

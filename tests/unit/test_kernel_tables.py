@@ -1,4 +1,6 @@
-"""Tables from Python's containers and from columns, progress, and lists too long for the slow twin."""
+"""Tables from Python's containers and from columns, progress, and lists too long for the slow
+twin.
+"""
 
 from __future__ import annotations
 
@@ -135,7 +137,8 @@ def test_a_code_outside_its_dictionary_is_refused(code: int) -> None:
 def test_many_codes_of_ids_of_any_length_give_the_ids_themselves(width: Any) -> None:
     rng = np.random.default_rng(8)
     ids = [b"%d" % number + b"x" * int(size) for number, size in enumerate(rng.integers(0, 40, 300))]
-    codes = np.concatenate([rng.integers(0, 300, 2000), np.full(300, 299)]).astype(np.int32)  # the last ids of the bytes, too
+    # the last ids of the bytes, too
+    codes = np.concatenate([rng.integers(0, 300, 2000), np.full(300, 299)]).astype(np.int32)
     queries = ["q1"] * 700 + ["q2"] * 900 + ["q1"] * 700
     offsets, data = arrow(ids)
     values = rng.normal(size=2300)
@@ -384,7 +387,8 @@ def test_other_threads_run_meanwhile() -> None:
 
 @pytest.mark.parametrize("pieces", [1, 7])
 def test_a_table_of_megabytes_holds_the_same_rows_however_it_grew(pieces: int) -> None:
-    n_queries, depth = 700, 1000  # offsets of 2.8 MB, ids and values of more than 4 MB, from where arrays are mapped
+    # offsets of 2.8 MB, ids and values of more than 4 MB, from where arrays are mapped
+    n_queries, depth = 700, 1000
     documents = np.arange(10_000_000, 10_000_000 + n_queries * depth).astype("S8")
     offsets, values = np.arange(documents.size + 1, dtype=np.int32) * 8, np.arange(documents.size, dtype=np.float64)
     queries = [f"q{number}".encode() for number in range(n_queries)]

@@ -1,4 +1,6 @@
-"""The kernel against its slow twin on messy text, for several numbers of threads and sizes of chunks."""
+"""The kernel against its slow twin on messy text, for several numbers of threads and sizes of
+chunks.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ def join(fields: tuple[bytes, ...], gap: bytes, end: bytes) -> bytes:
     return gap.join(fields) + end
 
 
-# Kept, for a strategy is checked when it is first drawn from: new ones at every draw would cost more than what is tested.
+# Kept, for a strategy is checked when it is first drawn from: new ones at every draw would cost
+# more than what is tested.
 @cache
 def good_lines(kind: Kind) -> st.SearchStrategy[bytes]:
     """Data lines that no rule refuses."""
@@ -139,7 +142,9 @@ def ranked(aligned: kernel.Aligned, qrels: kernel.Table) -> dict[bytes, twin.Ran
 
 
 def unjudged_of(aligned: kernel.Aligned, query: int) -> list[Any]:
-    """Keys, ranks and tie groups of the unjudged documents of one query; none where the run alone has it, or none were asked for."""
+    """Keys, ranks and tie groups of the unjudged documents of one query; none where the run alone
+    has it, or none were asked for.
+    """
     if query >= len(aligned.unjudged_offsets) - 1:
         return []
     here = slice(*aligned.unjudged_offsets[query : query + 2].tolist())
@@ -148,7 +153,9 @@ def unjudged_of(aligned: kernel.Aligned, query: int) -> list[Any]:
 
 
 def with_keys(expected: Any) -> Any:
-    """The twin's unjudged documents by the keys that stand for their ids in a run of all of them."""
+    """The twin's unjudged documents by the keys that stand for their ids in a run of all of
+    them.
+    """
     if not isinstance(expected, dict):
         return expected
     ids = sorted({document for one in expected.values() for document, *_ in one.unjudged})

@@ -1,4 +1,6 @@
-"""Numbers that users of other tools got wrong and reported, and the worked examples that tutorials print, with the right values."""
+"""Numbers that users of other tools got wrong and reported, and the worked examples that tutorials
+print, with the right values.
+"""
 
 import math
 
@@ -21,11 +23,13 @@ def documents(count: int) -> list[str]:
     return [f"a{number}" for number in range(count)]
 
 
-# --- reported by users -----------------------------------------------------------------------------------------------------------
+# --- reported by users ----------------------------------------------------------------------------
 
 
 def test_a_short_list_is_measured_against_all_judged_documents() -> None:
-    """elasticsearch PR 154362, mlflow 24541: one of five good documents returned is 0.3392, not 1."""
+    """elasticsearch PR 154362, mlflow 24541: one of five good documents returned is 0.3392, not
+    1.
+    """
     grades = dict.fromkeys(documents(5), 1.0)
     assert one(grades, ["a0"], "nDCG@5") == pytest.approx(0.3392, abs=5e-5)
     assert one(grades, ["a0"], "nDCG(ideal=returned)@5") == 1.0
@@ -68,7 +72,9 @@ def test_rows_of_a_matrix_are_queries() -> None:
 
 
 def test_a_document_may_have_the_id_of_its_query() -> None:
-    """beir 187: a perfect run of ten scored 0.94 because document '0' was dropped under query '0'."""
+    """beir 187: a perfect run of ten scored 0.94 because document '0' was dropped under query
+    '0'.
+    """
     grades = {str(number): 1.0 for number in range(10)}
     means = ir.evaluate({"0": grades}, {"0": list(grades)}, ["nDCG@10", "R@10"]).mean()
     assert dict(means) == {"nDCG@10": 1.0, "R@10": 1.0}
@@ -83,18 +89,24 @@ def test_a_query_without_relevant_documents_is_a_policy() -> None:
 
 
 def test_a_negative_label_is_named() -> None:
-    """scikit-learn 17639: 396.03; here an error that says which label, under conventions that refuse them."""
+    """scikit-learn 17639: 396.03; here an error that says which label, under conventions that
+    refuse them.
+    """
     with pytest.raises(ir.InputError, match=r"item 2: found grade -0\.47 \(1 negative grades in all\)"):
         ir.ndcg([0.1, 0.5, -0.47], [0.3, 0.2, 0.1], convention="sklearn")
 
 
 def test_the_ideal_is_cut_where_the_list_is() -> None:
-    """lkpy 309: recommendations [2, 3, 1] of items rated 3, 5, 4, cutoff 2, no discount at ranks 1 and 2: 1.21 elsewhere."""
+    """lkpy 309: recommendations [2, 3, 1] of items rated 3, 5, 4, cutoff 2, no discount at ranks 1
+    and 2: 1.21 elsewhere.
+    """
     assert one({"1": 3, "2": 5, "3": 4}, ["2", "3", "1"], "nDCG(discount=jarvelin(2))@2") == 1.0
 
 
 def test_a_new_judgment_can_take_most_of_a_number() -> None:
-    """search-relevance 407: a known document of grade 1 first; then an unretrieved one of grade 3 is judged."""
+    """search-relevance 407: a known document of grade 1 first; then an unretrieved one of grade 3
+    is judged.
+    """
     assert one({"a": 1}, ["a", "b"], "nDCG(gain=exp2)@2") == 1.0
     assert one({"a": 1, "c": 3}, ["a", "b"], "nDCG(gain=exp2)@2") == pytest.approx(0.1310, abs=5e-5)
 
@@ -115,7 +127,7 @@ def test_a_second_call_gives_the_same_numbers() -> None:
     assert list(first) == ["nDCG@10", "nDCG@100", "nDCG@2"]
 
 
-# --- printed in tutorials --------------------------------------------------------------------------------------------------------
+# --- printed in tutorials -------------------------------------------------------------------------
 
 ORDER = [5.0, 4.0, 3.0, 2.0, 1.0]
 
@@ -137,7 +149,9 @@ def test_the_other_textbook_list() -> None:
 
 
 def test_a_random_order_is_far_from_0() -> None:
-    """The mean over all orders of 2, 1, 4, 0, 3, 3 is 0.739 (or 0.829, linear); its worst order has 0.537 (or 0.637)."""
+    """The mean over all orders of 2, 1, 4, 0, 3, 3 is 0.739 (or 0.829, linear); its worst order has
+    0.537 (or 0.637).
+    """
     grades, tied = [2, 1, 4, 0, 3, 3], [0.0] * 6
     assert ir.ndcg(grades, tied, gain="exp2")[0] == pytest.approx(0.739, abs=5e-4)
     assert ir.ndcg(grades, tied)[0] == pytest.approx(0.829, abs=5e-4)
@@ -147,7 +161,9 @@ def test_a_random_order_is_far_from_0() -> None:
 
 
 def test_what_grades_and_ranks_are_worth() -> None:
-    """Grade 4 is worth 15 times grade 1, rank 1 3.459 times rank 10; scikit-learn's gain is linear."""
+    """Grade 4 is worth 15 times grade 1, rank 1 3.459 times rank 10; scikit-learn's gain is
+    linear.
+    """
     assert ir.dcg([4], [1.0], gain="exp2")[0] == 15 * ir.dcg([1], [1.0], gain="exp2")[0]
     tenth = ir.dcg([0] * 9 + [1], np.arange(10.0)[::-1])[0]
     assert 1 / tenth == pytest.approx(math.log2(11), abs=1e-12)

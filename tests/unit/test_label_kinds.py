@@ -26,7 +26,9 @@ def gold(rng: np.random.Generator) -> dict[str, dict[str, int]]:
 
 
 def ranked(rng: np.random.Generator, qrels: dict[str, dict[str, int]], found: float, best: int) -> dict[str, list[str]]:
-    """Ten random documents a query, with the gold document from rank `best` + 1 on in a share of the queries."""
+    """Ten random documents a query, with the gold document from rank `best` + 1 on in a share of
+    the queries.
+    """
     run = {}
     for query, grades in qrels.items():
         documents = [f"d{document}" for document in rng.permutation(50)[:11]]
@@ -136,7 +138,9 @@ def test_random_chunks_are_worse_and_close_the_gate_under_positive_only_labels()
 
 
 def test_labels_from_the_results_of_one_run_cannot_decide_against_the_other() -> None:
-    """Labels are A's first relevant document: B, which moves other relevant ones up, looks worse."""
+    """Labels are A's first relevant document: B, which moves other relevant ones up, looks
+    worse.
+    """
     rng = np.random.default_rng(3)
     a = {query: [f"d{document}" for document in rng.permutation(50)[:10]] for query in QUERIES}
     qrels = {query: {documents[int(rng.integers(10))]: 1} for query, documents in a.items()}
@@ -224,7 +228,9 @@ def naive_value(measure: str, documents: list[str], relevant: set[str]) -> float
 
 
 def expected_difference(measure: str, lists: tuple[list[str], list[str]], grades: dict[str, int], shares: tuple[float, float]) -> float:
-    """b - a over every way in which own unlabelled documents can be relevant, by its probability."""
+    """b - a over every way in which own unlabelled documents can be relevant, by its
+    probability.
+    """
     relevant = {document for document, grade in grades.items() if grade > 0}
     own = [
         (document, share)
@@ -376,7 +382,9 @@ def test_declarations_that_contradict_each_other_or_the_grades_are_refused() -> 
 
 
 def clicks_on_20_results(seed: int) -> tuple[dict[str, dict[str, int]], dict[str, list[str]], dict[str, list[str]]]:
-    """Clicks on the 20 results of a run, and a second run with seven of its results and thirteen others."""
+    """Clicks on the 20 results of a run, and a second run with seven of its results and thirteen
+    others.
+    """
     rng = np.random.default_rng(seed)
     qrels, a, b = {}, {}, {}
     for query in QUERIES:

@@ -1,4 +1,6 @@
-"""Sentences on the labels behind a verdict: where they come from, how sensitive a difference is, and what to do next."""
+"""Sentences on the labels behind a verdict: where they come from, how sensitive a difference is,
+and what to do next.
+"""
 
 from types import SimpleNamespace
 from typing import Any

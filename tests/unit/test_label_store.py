@@ -59,7 +59,8 @@ def test_every_answer_is_on_the_disk_when_it_is_given(tmp_path: Path, monkeypatc
 
 
 def test_the_last_answer_is_in_the_files_however_slow_the_disk_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(label_store, "_SLOW", -1.0)  # every write is too slow, and the next one a day away
+    # every write is too slow, and the next one a day away
+    monkeypatch.setattr(label_store, "_SLOW", -1.0)
     monkeypatch.setattr(label_store, "_PAUSE", math.inf)
     store = opened(tmp_path)
     store.join("ann")
@@ -215,7 +216,9 @@ def test_gold_questions_go_to_everybody_and_not_into_the_judgments(tmp_path: Pat
 
 
 def test_the_page_and_the_command_count_the_same_pairs_for_agreement(tmp_path: Path) -> None:
-    """Gold questions go to everybody: the page counted them, and `judge agreement` of the written grades did not."""
+    """Gold questions go to everybody: the page counted them, and `judge agreement` of the written
+    grades did not.
+    """
     store = opened(tmp_path, gold={("q0", "d0"): 2.0, ("q1", "d1"): 1.0}, double=1.0)
     label_all(store, "ann", 1.0)
     label_all(store, "ben", 2.0)

@@ -1,4 +1,6 @@
-"""Labels and scores of learning to rank: what the commands take, Python takes, too, and arrays of several queries are told apart."""
+"""Labels and scores of learning to rank: what the commands take, Python takes, too, and arrays of
+several queries are told apart.
+"""
 
 from pathlib import Path
 

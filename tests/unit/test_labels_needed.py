@@ -1,4 +1,6 @@
-"""The estimated number of labels: its outlook against the rule on the labels foreseen, and replays with the true labels."""
+"""The estimated number of labels: its outlook against the rule on the labels foreseen, and replays
+with the true labels.
+"""
 
 import importlib
 import sys

@@ -1,4 +1,6 @@
-"""Baselines: season, autocorrelation and the error of the baseline itself are learned, and alarms reckon with them."""
+"""Baselines: season, autocorrelation and the error of the baseline itself are learned, and alarms
+reckon with them.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -44,7 +46,9 @@ def told(plan: AlarmPlan, rounds: Sequence[SeenRound]) -> list[tuple[int, str]]:
 
 
 def cycle(days: int, start: int = 0, noise: float = 0.0) -> list[SeenRound]:
-    """Rounds every quarter of an hour, with a usual mean of each hour of the day; the noise of queries is independent."""
+    """Rounds every quarter of an hour, with a usual mean of each hour of the day; the noise of
+    queries is independent.
+    """
     by_hour = [0.6 + 0.02 * math.sin(2 * math.pi * hour / 24) for hour in range(24)]
     rng, rounds = np.random.default_rng(8), []
     for place in range(96 * start, 96 * (start + days)):

@@ -1,4 +1,6 @@
-"""Pages give copies of Vega and of what it brings along away, and with each copy the notices that its licences ask for."""
+"""Pages give copies of Vega and of what it brings along away, and with each copy the notices that
+its licences ask for.
+"""
 
 import html
 

@@ -1,4 +1,6 @@
-"""DCG and NDCG from logged lists: against exact expectations, sums written out, and a simulation where normalising inverts an order."""
+"""DCG and NDCG from logged lists: against exact expectations, sums written out, and a simulation
+where normalising inverts an order.
+"""
 
 import itertools
 import math
@@ -19,7 +21,9 @@ def log2_discount(rank: int) -> float:
 
 
 def test_dcg_is_expected_to_be_the_clicks_of_the_new_ranker() -> None:
-    """Every list of a logging policy of all orders, with all its clicks; the new ranker has another order and another discount."""
+    """Every list of a logging policy of all orders, with all its clicks; the new ranker has another
+    order and another discount.
+    """
     chances = dict(zip(itertools.permutations("abc"), (0.3, 0.1, 0.05, 0.25, 0.2, 0.1), strict=True))
     exposure = {document: sum(chance * EXAMINED[order.index(document)] for order, chance in chances.items()) for document in "abc"}
     new, expected, mean = ["c", "a", "b"], [0.9, 0.5, 0.1], 0.0
@@ -68,7 +72,8 @@ def test_ranks_and_rankings_are_the_same_thing() -> None:
     by_name = logged_dcg(log, {"q": ["b", "x", "a"]}, [1.0, 0.5])
     by_rank = logged_dcg(log, [[3, 1], [1, 0]], [1.0, 0.5])
     assert replace(by_name, never_shown=0.0, cautions=()) == replace(by_rank, cautions=())
-    missing = (1 / math.log2(3)) / (1 + 1 / math.log2(3))  # of two ranks, as long as the lists of the log
+    # of two ranks, as long as the lists of the log
+    missing = (1 / math.log2(3)) / (1 + 1 / math.log2(3))
     assert by_name.never_shown == pytest.approx(missing, rel=1e-12)
     assert "39 % of the discounts of the new lists stand on documents that were never shown" in by_name.cautions[2]
 
@@ -88,7 +93,8 @@ def test_exposures_correct_lists_that_lack_documents(repetitions: int) -> None:
         assert "lists of a query have different documents" in plain.cautions[-1]
         assert found.supported
         assert found.never_shown == 0
-    # Exposures are means of the same log, which makes the intervals a little too wide: click-intervals.md has 97.6 % for 95 %.
+    # Exposures are means of the same log, which makes the intervals a little too wide:
+    # click-intervals.md has 97.6 % for 95 %.
     assert held >= 0.95 * repetitions - 4 * math.sqrt(0.95 * 0.05 * repetitions)
     assert repetitions < 1000 or held <= 0.995 * repetitions
     assert max(wrong) < 0.9  # clicks of lists without a document are missing
@@ -111,7 +117,9 @@ AT_HOME_WITH_FEW = {"0": list("501234"), "1": list("012345")}
 
 
 def test_normalising_can_invert_the_order_of_two_rankers() -> None:
-    """One ranker is better where many documents attract, and the other where one does; the first one gets more clicks."""
+    """One ranker is better where many documents attract, and the other where one does; the first
+    one gets more clicks.
+    """
     seen = 1 / np.log2(np.arange(2, 8))
     log = simulate(RICH_AND_POOR, 30_000, ranks=6, propensity=seen, policy="random", rng=5)
     found = logged_dcg_difference(log, AT_HOME_WITH_MANY, AT_HOME_WITH_FEW, seen)
@@ -139,7 +147,8 @@ def test_intervals_of_dcg_hold_the_true_clicks(repetitions: int) -> None:
         log = simulate(truth, 500, ranks=3, propensity=seen, policy="random", rng=repetition)
         low, high = logged_dcg(log, ranking, seen, discount=seen).dcg.interval
         held += low <= online <= high
-    # Exposures are means of the same log, which makes the intervals a little too wide: click-intervals.md has 97.6 % for 95 %.
+    # Exposures are means of the same log, which makes the intervals a little too wide:
+    # click-intervals.md has 97.6 % for 95 %.
     assert held >= 0.95 * repetitions - 4 * math.sqrt(0.95 * 0.05 * repetitions)
     assert repetitions < 1000 or held <= 0.995 * repetitions
 
@@ -170,7 +179,9 @@ def without(log: Sessions, row: int) -> Sessions:
 
 
 def test_error_terms_are_the_change_of_the_fit_by_each_list() -> None:
-    """The value is a function of exposures with fixed impressions; each list is left out of the fit, and counted twice."""
+    """The value is a function of exposures with fixed impressions; each list is left out of the
+    fit, and counted twice.
+    """
     log = swapped_log()
     fitted = PBM().fit(log)
     slope = np.random.default_rng(4).normal(size=len(log.documents))
@@ -188,7 +199,9 @@ def test_error_terms_are_the_change_of_the_fit_by_each_list() -> None:
 
 
 def test_intervals_by_a_fitted_model_have_the_spread_of_the_estimates() -> None:
-    """In logs of one world, estimates vary as their standard errors say; with exposures taken as given, those are too small."""
+    """In logs of one world, estimates vary as their standard errors say; with exposures taken as
+    given, those are too small.
+    """
     attractive = np.random.default_rng(7).beta(2, 6, (20, 8))
     new = {str(query): [str(document) for document in np.argsort(-row)[:5]] for query, row in enumerate(attractive)}
     found = []

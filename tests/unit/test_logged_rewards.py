@@ -1,4 +1,6 @@
-"""Values of policies from the log of another: against recorded values, plain sums, and the truth of simulations."""
+"""Values of policies from the log of another: against recorded values, plain sums, and the truth of
+simulations.
+"""
 
 import contextlib
 import csv
@@ -133,7 +135,9 @@ def test_two_policies_are_compared_row_by_row() -> None:
 
 
 def bandit_log(rng: np.random.Generator, n: int, uniform: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """A log of five actions of known rates, and the true value of a policy that prefers the last."""
+    """A log of five actions of known rates, and the true value of a policy that prefers the
+    last.
+    """
     rates = np.array([0.1, 0.2, 0.3, 0.4, 0.5])
     logging = uniform / 5 + (1 - uniform) * np.array([0.5, 0.3, 0.1, 0.07, 0.03])
     target = np.array([0.05, 0.05, 0.1, 0.2, 0.6])

@@ -1,4 +1,6 @@
-"""Values of policies that show lists: expectations over every list by enumeration, and coverage by simulation."""
+"""Values of policies that show lists: expectations over every list by enumeration, and coverage by
+simulation.
+"""
 
 import itertools
 import math
@@ -131,14 +133,17 @@ def chances(pairs: np.ndarray, strength: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("repetitions", [100, pytest.param(1000, marks=pytest.mark.slow)])
 def test_intervals_of_cascade_weights_hold_the_truth_and_are_shorter_than_of_whole_lists(repetitions: int) -> None:
-    """Lists of four of five documents, shown to users of the cascade model by a logging policy whose strengths are known."""
+    """Lists of four of five documents, shown to users of the cascade model by a logging policy
+    whose strengths are known.
+    """
     attractive = np.array([0.5, 0.1, 0.3, 0.2, 0.4])
     logging, target = np.exp([0.2, 0.0, -0.2, 0.1, 0.0]), np.exp([0.5, -0.3, 0.0, 0.0, 0.3])
     truth = 0.0
     for order in itertools.permutations(range(5), 4):
         chosen = target[list(order)]
         chance = math.prod(chosen / (target.sum() - (np.cumsum(chosen) - chosen)))
-        truth += chance * (1 - math.prod(1 - attractive[list(order)]))  # the cascade ends with the first click
+        # the cascade ends with the first click
+        truth += chance * (1 - math.prod(1 - attractive[list(order)]))
     held, normalised, shorter = 0, 0, []
     for repetition in range(repetitions):
         log = simulate(attractive[None], 1000, ranks=4, model="cascade", scores=np.log(logging)[None], rng=repetition)

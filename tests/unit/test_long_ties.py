@@ -1,4 +1,6 @@
-"""Large tie groups under ERR: some places are worked out, and the value is the exact mean over all orders."""
+"""Large tie groups under ERR: some places are worked out, and the value is the exact mean over all
+orders.
+"""
 
 import math
 from fractions import Fraction
@@ -19,7 +21,9 @@ KINDS = ["grades", "any", "tiny", "certain", "small", "nearly certain", "both en
 
 
 def exact(stops: FloatArray, above: int, size: int, reached: int) -> float:
-    """By the definition, in fractions: the mean over all choices of j documents that all let the user pass, for each j."""
+    """By the definition, in fractions: the mean over all choices of j documents that all let the
+    user pass, for each j.
+    """
     means = [Fraction(int(place <= size - len(stops))) for place in range(size + 1)]
     for total, stop in enumerate(map(Fraction, stops.tolist()), size - len(stops) + 1):
         means = [((total - j) * means[j] + j * (1 - stop) * means[j - 1] if j <= total else Fraction(0)) / total for j in range(size + 1)]

@@ -1,7 +1,8 @@
 """Every form of a verdict says the same state: 42 comparisons in each form.
 
 A comparison is computed from real runs, and its rows are then set to one state, so that no rule for
-verdicts decides what these tests see. The table `STATES` in `mark_states` says what each form must show.
+verdicts decides what these tests see. The table `STATES` in `mark_states` says what each form must
+show.
 """
 
 import csv

@@ -1,4 +1,6 @@
-"""Measures as classes of the user's own: names that are taken, and results of the wrong form, are refused by name."""
+"""Measures as classes of the user's own: names that are taken, and results of the wrong form, are
+refused by name.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass

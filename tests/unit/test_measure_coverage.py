@@ -1,4 +1,6 @@
-"""Coverage by measure: queries scored, and queries without a document above a measure's own threshold."""
+"""Coverage by measure: queries scored, and queries without a document above a measure's own
+threshold.
+"""
 
 import json
 from collections.abc import Mapping
@@ -108,7 +110,9 @@ def test_there_is_no_table_by_measure_where_every_measure_has_the_counts_of_the_
 
 
 def test_a_convention_of_an_unstable_sort_says_so_beside_tied_documents() -> None:
-    """Only where some documents are tied, and only under a convention whose tool does not keep their order."""
+    """Only where some documents are tied, and only under a convention whose tool does not keep
+    their order.
+    """
     qrels = {"q": {f"d{number}": number % 3 for number in range(20)}}
     tied, ordered = ({"q": {f"d{number}": score(number) for number in range(20)}} for score in (lambda _: 1.0, float))
     said = "in lists of 16 or more documents the tool puts them in an order of its own"

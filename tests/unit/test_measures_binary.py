@@ -1,4 +1,6 @@
-"""P, R, AP, RR and the counts: formulas worked by hand, thresholds, ties, and their texts in other tools' words."""
+"""P, R, AP, RR and the counts: formulas worked by hand, thresholds, ties, and their texts in other
+tools' words.
+"""
 
 import math
 from itertools import permutations
@@ -54,7 +56,9 @@ def test_arrays_count_relevant_items_below_the_cutoff() -> None:
 @pytest.mark.parametrize(("relevant", "tied", "above"), [(1, 2, 0), (2, 3, 1), (1, 5, 2), (3, 5, 0), (4, 6, 1)])
 @pytest.mark.parametrize("cutoff", [1, 2, 3, 5, None])
 def test_expected_values_of_one_tie_group(relevant: int, tied: int, above: int, cutoff: int | None) -> None:
-    """A group of `tied` documents below `above` untied ones, the first of which is relevant: closed form against every order."""
+    """A group of `tied` documents below `above` untied ones, the first of which is relevant: closed
+    form against every order.
+    """
     labels = [1 if place == 0 else 0 for place in range(above)] + [1] * relevant + [0] * (tied - relevant)
     scores = [10.0 - place for place in range(above)] + [0.0] * tied
     ends = sorted(set(permutations(labels[above:])))
@@ -65,7 +69,9 @@ def test_expected_values_of_one_tie_group(relevant: int, tied: int, above: int, 
 
 
 def test_ten_thousand_tied_documents() -> None:
-    """A group far too large to enumerate: P@10 of 100 relevant among 10,000 is 1/100, and nothing overflows."""
+    """A group far too large to enumerate: P@10 of 100 relevant among 10,000 is 1/100, and nothing
+    overflows.
+    """
     labels = np.zeros(10_000, np.int64)
     labels[:100] = 1
     means = ir.evaluate(labels, np.zeros(10_000), ["P@10", "R@1000", "RR", "AP"]).mean()
@@ -111,7 +117,7 @@ def test_a_threshold_is_a_number() -> None:
             ir.AP(rel=wrong)  # type: ignore[arg-type]
 
 
-# --- texts ---------------------------------------------------------------------------------------------------------------------------
+# --- texts ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -215,7 +221,9 @@ def apk(actual: list[str], predicted: list[str], k: int) -> float:
 
 
 def test_ap_over_the_reachable_is_map_at_k_of_recommenders() -> None:
-    """Against the definition, on lists with more relevant documents than places; elsewhere it is AP."""
+    """Against the definition, on lists with more relevant documents than places; elsewhere it is
+    AP.
+    """
     random = np.random.default_rng(3)
     for _ in range(60):
         actual = [f"d{document}" for document in random.permutation(12)[: random.integers(1, 12)]]

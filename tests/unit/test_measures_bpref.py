@@ -1,4 +1,6 @@
-"""Measures of judged and unjudged documents, worked by hand: grades below 0, short lists, arrays, and what other tools call them."""
+"""Measures of judged and unjudged documents, worked by hand: grades below 0, short lists, arrays,
+and what other tools call them.
+"""
 
 import math
 
@@ -20,13 +22,16 @@ def value(text: str, qrels: dict[str, dict[str, float]] = QRELS, run: dict[str, 
 
 @pytest.mark.parametrize("negative", ["zero", "kept"])
 def test_a_grade_below_0_is_neither_relevant_nor_judged(negative: str) -> None:
-    """Of two relevant and two judged nonrelevant documents one of the latter stands above both of the former."""
+    """Of two relevant and two judged nonrelevant documents one of the latter stands above both of
+    the former.
+    """
     convention = f"standard,negative={negative}"
     assert value("Bpref", convention=convention) == pytest.approx(0.5)
     assert value("NumNonrelJudgedRet", convention=convention) == 1
     assert value("Unjudged@5", convention=convention) == pytest.approx(2 / 5)
     assert value("Judged@5", convention=convention) == pytest.approx(4 / 5)
-    # At rank 3, of one pooled document above none is relevant; at rank 5, of three pooled above one of two judged is.
+    # At rank 3, of one pooled document above none is relevant; at rank 5, of three pooled above one
+    # of two judged is.
     assert value("infAP", convention=convention) == pytest.approx((1 / 3 + (1 + 3 / 2) / 5) / 2, abs=1e-4)
 
 
@@ -45,7 +50,9 @@ def test_short_lists() -> None:
 
 
 def test_the_hole_of_mteb_is_over_documents_judged_for_any_query() -> None:
-    """Its set of judged documents is one for all queries: here b, judged for the other query, is no hole."""
+    """Its set of judged documents is one for all queries: here b, judged for the other query, is no
+    hole.
+    """
     qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
     run = {"q1": ["a", "b", "x"], "q2": ["b", "x", "y"]}
     pooled = {query: {"a": 0, "b": 0} | grades for query, grades in qrels.items()}
@@ -67,7 +74,9 @@ def test_arrays_keep_labels_below_0_as_unjudged(ties: str) -> None:
 
 
 def test_inferred_precision_of_large_ties() -> None:
-    """A thousand tied documents, one of them relevant and none other judged: the mean of 1 / rank."""
+    """A thousand tied documents, one of them relevant and none other judged: the mean of 1 /
+    rank.
+    """
     run = {"q": {f"d{number}": 1.0 for number in range(1000)}}
     found = ir.evaluate({"q": {"d7": 1}}, run, ["infAP"], "standard,ties=expected")["infAP"][0]
     assert found == pytest.approx(math.fsum(1 / rank for rank in range(1, 1001)) / 1000, abs=1e-12)

@@ -20,7 +20,7 @@ from idealrank.measures.gains import make_gain
 LABELS, SCORES = [3, 0, 2, 1, 0, 2], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
 
 
-# --- gains -----------------------------------------------------------------------------------------------------------------------
+# --- gains ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,9 @@ def test_a_gain_may_be_any_function_or_table() -> None:
 
 
 def test_a_table_need_not_say_that_grade_0_gains_nothing() -> None:
-    """Grade 0 that is not in a table gains 0, in the order of gains too; any other such grade is an error."""
+    """Grade 0 that is not in a table gains 0, in the order of gains too; any other such grade is an
+    error.
+    """
     assert ir.ndcg(LABELS, SCORES, gain={1: 1, 2: 4, 3: 9}) == pytest.approx(ir.ndcg(LABELS, SCORES, gain="power(2)"), abs=1e-15)
     assert make_gain("{1:5}").text == "{1:5}"
     assert ir.dcg([1, 0], [0.1, 0.9], gain={1: -5}, cutoff=1)[0] == 0.0
@@ -123,7 +125,7 @@ def test_functions_must_give_numbers() -> None:
         ir.ndcg(LABELS, SCORES, gain=lambda grades: np.where(grades > 2, np.nan, grades))
 
 
-# --- discounts -------------------------------------------------------------------------------------------------------------------
+# --- discounts ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -172,7 +174,9 @@ def test_other_names_of_a_discount_are_read(spelling: str, text: str) -> None:
 
 
 def test_a_discount_may_be_any_function_or_table() -> None:
-    """Of ranks, of ranks and list lengths, or a sequence of weights; expected values over ties included."""
+    """Of ranks, of ranks and list lengths, or a sequence of weights; expected values over ties
+    included.
+    """
     for ties, scores in (("input", SCORES), ("expected", [1.0, 1.0, 1.0, 0.5, 0.5, 0.5])):
         expected = ir.ndcg(LABELS, scores, 4, discount="reciprocal", ties=ties)
         for discount in (lambda rank: 1 / rank, lambda rank, length: 1 / rank + 0 * length, [1, 1 / 2, 1 / 3, 1 / 4]):
@@ -193,7 +197,9 @@ def test_impossible_discounts_are_named(discount: Any) -> None:
 
 
 def test_threads_that_need_more_ranks_at_once_share_one_table() -> None:
-    """While one thread computes the weights of further ranks, another does the same and finishes first."""
+    """While one thread computes the weights of further ranks, another does the same and finishes
+    first.
+    """
     others = iter([True])
 
     def weight(rank: int) -> float:
@@ -217,14 +223,16 @@ def test_discounts_go_to_other_processes(text: str) -> None:
     assert discount.at(ranks, ranks).tolist() == make_discount(text).at(ranks, ranks).tolist()
 
 
-# --- linear NDCG (Jin and Geng 2011) -------------------------------------------------------------------------------------------------
+# --- linear NDCG (Jin and Geng 2011) --------------------------------------------------------------
 
 GRADED = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=2, max_size=12)
 
 
 @given(GRADED)
 def test_linear_dcg_falls_short_by_the_pairwise_loss(items: list[tuple[int, int]]) -> None:
-    """ideal - DCG = sum over pairs of the label difference where the lower label stands first; half of it where they tie."""
+    """ideal - DCG = sum over pairs of the label difference where the lower label stands first; half
+    of it where they tie.
+    """
     labels, scores = [label for label, _ in items], [float(score) for _, score in items]
     loss = sum(
         max(b - a, 0) * (1.0 if s > t else 0.5)
@@ -238,7 +246,9 @@ def test_linear_dcg_falls_short_by_the_pairwise_loss(items: list[tuple[int, int]
 
 @given(GRADED)
 def test_bipartite_linear_ndcg_is_the_auc(items: list[tuple[int, int]]) -> None:
-    """NDCG = 1 - mn(1 - AUC) / (mn + m(m-1)/2) with m relevant and n other items; AUC by scikit-learn."""
+    """NDCG = 1 - mn(1 - AUC) / (mn + m(m-1)/2) with m relevant and n other items; AUC by
+    scikit-learn.
+    """
     labels, scores = [min(label, 1) for label, _ in items], [float(score) for _, score in items]
     m, n = sum(labels), len(labels) - sum(labels)
     if m and n:
@@ -251,7 +261,7 @@ def test_a_list_of_one_has_no_linear_ndcg() -> None:
     assert np.isnan(ir.ndcg([1], [1.0], convention="linear-2010", no_relevant="nan")[0])
 
 
-# --- cutoffs ---------------------------------------------------------------------------------------------------------------------
+# --- cutoffs --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""The ideal that further documents would raise: any cutoff costs what the lists cost, with the bits of the whole width."""
+"""The ideal that further documents would raise: any cutoff costs what the lists cost, with the bits
+of the whole width.
+"""
 
 import time
 

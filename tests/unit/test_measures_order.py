@@ -1,4 +1,6 @@
-"""Order against grades, labels and total recall: values by hand, options that are refused, and what the two runs' measures are not."""
+"""Order against grades, labels and total recall: values by hand, options that are refused, and what
+the two runs' measures are not.
+"""
 
 import pytest
 
@@ -42,14 +44,16 @@ def test_by_hand(text: str, run: list[str], expected: float) -> None:
 
 
 def test_accuracy_across_a_tie() -> None:
-    # a is above; of the tied b and x one is within the cutoff: with b nothing but relevant documents, with x one right pair of one.
+    # a is above; of the tied b and x one is within the cutoff: with b nothing but relevant
+    # documents, with x one right pair of one.
     assert value("Accuracy@2", {"a": 2.0, "b": 1.0, "x": 1.0}, ties="expected") == pytest.approx(1.0)
     # Of the tied a, x, y two: with a (chance 2/3) half a pair; without it nothing relevant.
     assert value("Accuracy@2", {"a": 1.0, "x": 1.0, "y": 1.0}, ties="expected") == pytest.approx(2 / 3 * 1 / 2)
 
 
 def test_worked_example_of_wss() -> None:
-    # Cohen et al. 2006: (TN + FN) / N - 0.05. Of 1000 articles 40 are included; 38 of them are found in the first 460.
+    # Cohen et al. 2006: (TN + FN) / N - 0.05. Of 1000 articles 40 are included; 38 of them are
+    # found in the first 460.
     run = [f"d{rank}" for rank in range(1, 1001)]
     included = {f"d{rank}": 1 for rank in [*range(1, 38), 460, 461, 999]}
     found = ir.evaluate({"q": included}, {"q": run}, ["WSS@0.95"]).mean()["WSS@0.95"]

@@ -1,4 +1,6 @@
-"""Precision elsewhere and set measures: worked by hand, thresholds, ties, recall points, and their texts in other tools' words."""
+"""Precision elsewhere and set measures: worked by hand, thresholds, ties, recall points, and their
+texts in other tools' words.
+"""
 
 import math
 
@@ -64,7 +66,9 @@ def test_values_worked_by_hand(measure: str, value: float) -> None:
     ],
 )
 def test_recall_points_are_made_whole_in_two_ways(policy: str, recall: float, n_relevant: int, needed: int) -> None:
-    """Of n relevant documents, each behind as many others as stand before it, IPrec tells which of them is looked at."""
+    """Of n relevant documents, each behind as many others as stand before it, IPrec tells which of
+    them is looked at.
+    """
     qrels = {"q": {f"r{i}": 1 for i in range(n_relevant)}}
     # The i-th relevant document stands at rank i^2, so precision falls: 1, 2/4, 3/9, ...
     run = {"q": [f"r{math.isqrt(rank) - 1}" if math.isqrt(rank) ** 2 == rank else f"x{rank}" for rank in range(1, n_relevant**2 + 1)]}
@@ -84,7 +88,7 @@ def test_the_versions_of_trec_eval_set_the_recall_points() -> None:
     assert ir.IPrec(recall=0.1, recall_points="rounded").under(ir.Convention.of("trec_eval-9")).recall_points == "rounded"
 
 
-# --- ties and queries without anything --------------------------------------------------------------------------------------------
+# --- ties and queries without anything ------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -102,12 +106,16 @@ def test_success_of_tied_documents_is_the_chance_of_drawing_one(labels: list[int
 
 
 def test_success_of_a_tie_below_others_counts_the_ranks_that_are_left() -> None:
-    """Rank 1 is not relevant, the cutoff leaves two of three tied documents, one of them relevant."""
+    """Rank 1 is not relevant, the cutoff leaves two of three tied documents, one of them
+    relevant.
+    """
     assert ir.evaluate([[0, 1, 0, 0]], [[9.0, 1.0, 1.0, 1.0]], "Success@3").values[0, 0] == pytest.approx(2 / 3, abs=1e-15)
 
 
 def test_a_million_tied_documents_are_no_work() -> None:
-    """The product runs over the fewer of relevant and taken, and stays exact: 1 - (n-m)/n (n-m-1)/(n-1)."""
+    """The product runs over the fewer of relevant and taken, and stays exact: 1 - (n-m)/n
+    (n-m-1)/(n-1).
+    """
     n, m = 1_000_000, 250_000
     labels = np.zeros((1, n))
     labels[0, :2] = 1
@@ -158,7 +166,7 @@ def test_the_geometric_mean_has_trec_evals_floor() -> None:
     assert evaluation["GMAP"].tolist() == [0.5, 0.0]
 
 
-# --- texts ------------------------------------------------------------------------------------------------------------------------
+# --- texts ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""Rounding as the tools do it: OpenSearch halves up to two decimals, gdeval five as printf, RRE every term down."""
+"""Rounding as the tools do it: OpenSearch halves up to two decimals, gdeval five as printf, RRE
+every term down.
+"""
 
 import math
 
@@ -21,7 +23,9 @@ def value(convention: str, measure: str, grades: list[float]) -> float:
 
 
 def test_opensearch_rounds_halves_up() -> None:
-    """The only relevant document at rank 255 has NDCG 1/8 exactly; Java's Math.round makes that 0.13."""
+    """The only relevant document at rank 255 has NDCG 1/8 exactly; Java's Math.round makes that
+    0.13.
+    """
     assert value("opensearch", "nDCG", [0.0] * 254 + [1.0]) == 0.13
 
 
@@ -42,7 +46,9 @@ def test_arrays_are_rounded_as_tables_are(convention: str) -> None:
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=12))
 def test_rre_floors_exact_decimals(grades: list[int]) -> None:
-    """0.58 / 2.00 is 0.29, although the nearest binary numbers give 28.999999999999996 hundredths."""
+    """0.58 / 2.00 is 0.29, although the nearest binary numbers give 28.999999999999996
+    hundredths.
+    """
     query = naive_measures.prepare(
         {f"d{i}": grade for i, grade in enumerate(grades)},
         [(f"d{i}", -float(i)) for i in range(len(grades))],

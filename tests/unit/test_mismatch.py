@@ -1,4 +1,6 @@
-"""What keeps a verdict from resting on judgments and runs that do not meet, from Python; nothing else is refused."""
+"""What keeps a verdict from resting on judgments and runs that do not meet, from Python; nothing
+else is refused.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -82,7 +84,9 @@ def test_no_check_of_a_run_that_does_not_join_is_passed() -> None:
 
 
 def test_no_system_is_better_or_worse_than_copies_that_do_not_join() -> None:
-    """Their values are 0 for every copy, so that no variance is seen and any difference is significant."""
+    """Their values are 0 for every copy, so that no variance is seen and any difference is
+    significant.
+    """
     good, bad = ([ir.evaluate(GRADES, ranked(text), "RR")] * 2 for text in ("ab", "AB"))
     found = ir.compare_systems(good, bad, names=("good", "bad"))
     assert (found["RR"].found.p, found["RR"].verdict) == (0, "undecided")
@@ -102,7 +106,8 @@ def test_a_run_with_one_judged_document_below_the_cutoff_is_no_mismatch() -> Non
     deep = ranked("AB") | {"q0": [*"ABCDEFGHIJK", "a"]}
     for ask in ASKED:
         assert not ask(GRADES, ranked("ab"), deep, "nDCG@10").mismatches
-    assert not compared(GRADES, ranked("AB") | {"q0": [*"ABCDEFGHIJK", "a"]}, deep, "nDCG@10").mismatches  # at any depth is enough
+    # at any depth is enough
+    assert not compared(GRADES, ranked("AB") | {"q0": [*"ABCDEFGHIJK", "a"]}, deep, "nDCG@10").mismatches
 
 
 def test_arrays_of_labels_without_a_relevant_one_are_refused() -> None:
@@ -189,7 +194,9 @@ def test_the_fixture_of_pytest_does_as_the_gate_does(update: bool, tmp_path: Pat
 
 @pytest.mark.parametrize("queries", [QUERIES, ["other"]], ids=["no document", "no query"])
 def test_no_verdict_rests_on_a_run_that_does_not_join(queries: list[str]) -> None:
-    """Its values are all 0, whatever it returned: no test of them says anything, with unjudged documents at hand or without."""
+    """Its values are all 0, whatever it returned: no test of them says anything, with unjudged
+    documents at hand or without.
+    """
     apart = ranked("AB" if queries == QUERIES else "ab", queries)
     kinds = {query: "odd" if int(query[1:]) % 2 else "even" for query in QUERIES}
     for keep in (False, True):

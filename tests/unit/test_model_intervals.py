@@ -52,7 +52,8 @@ def test_a_ubm_names_situations_that_share_no_clicked_document() -> None:
 
 
 def test_documents_that_were_never_clicked_join_no_situations() -> None:
-    # c and d change places, but without a click both are taken as not attractive, whatever the examination of their ranks
+    # c and d change places, but without a click both are taken as not attractive, whatever the
+    # examination of their ranks
     shown = [["a", "b", "c", "d"], ["b", "a", "d", "c"], ["a", "b", "d", "c"], ["b", "a", "c", "d"]]
     log = Sessions.from_arrays(["q"] * 4, shown, [[1, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0], [1, 0, 0, 0]])
     with pytest.warns(IdealrankWarning, match=r"4 situations of examination occurred with documents alone that were never clicked"):
@@ -62,7 +63,9 @@ def test_documents_that_were_never_clicked_join_no_situations() -> None:
 
 
 def test_errors_by_information_are_those_of_the_whole_hessian() -> None:
-    """All second derivatives of the log-likelihood in the logarithms of all parameters, by finite differences."""
+    """All second derivatives of the log-likelihood in the logarithms of all parameters, by finite
+    differences.
+    """
     log = random_log(2, 2000)
     found = parameter_intervals(PBM(3000), log)
     fitted = found.fitted
@@ -71,7 +74,8 @@ def test_errors_by_information_are_those_of_the_whole_hessian() -> None:
     n = cells.n_pairs
 
     def loss(values: np.ndarray) -> float:
-        rate = values[cells.pair] + np.append(0.0, values[n:])[cells.situation]  # log, with the first rank as reference
+        # log, with the first rank as reference
+        rate = values[cells.pair] + np.append(0.0, values[n:])[cells.situation]
         return -float((cells.clicked * rate + (cells.shown - cells.clicked) * np.log(-np.expm1(rate))).sum())
 
     best = np.log(np.concatenate([fitted.attractiveness_values * fitted.propensity[0], fitted.relative_propensity[1:]]))
@@ -122,7 +126,8 @@ def test_shares_have_the_intervals_of_scipy() -> None:
     for row, (hits, size) in enumerate([(2, 5), (2, 3)]):
         expected = binomtest(hits, size).proportion_ci(0.95)
         assert found.attractiveness[row] == pytest.approx((expected.low, expected.high), abs=1e-12)
-    onward = parameter_intervals(DCM(), log).continuation  # of 2 clicks at the first rank, one is the last
+    # of 2 clicks at the first rank, one is the last
+    onward = parameter_intervals(DCM(), log).continuation
     assert onward is not None
     assert onward[0] == pytest.approx(tuple(binomtest(1, 2).proportion_ci(0.95)), abs=1e-12)
     satisfied = parameter_intervals(SDBN(), log).satisfaction  # b: of 3 clicks, 3 are the last

@@ -1,4 +1,6 @@
-"""A monitor survives a full disk, clocks that jump, and kill -9 in every phase: no false recovery, lost round or second alarm."""
+"""A monitor survives a full disk, clocks that jump, and kill -9 in every phase: no false recovery,
+lost round or second alarm.
+"""
 
 import json
 import subprocess
@@ -74,7 +76,8 @@ def test_a_disk_that_is_full_at_the_end_of_a_round_loses_no_message(store: ir.St
     assert ["disk is full" in text for text in said] == [True]
     monitor.run_round(store)
     lines = [json.loads(line) for line in (folder / "alarms.jsonl").read_text().splitlines()]
-    assert [line["key"] for line in lines] == ["shop/floor//2/opened"] * 2  # at least once, with one key
+    # at least once, with one key
+    assert [line["key"] for line in lines] == ["shop/floor//2/opened"] * 2
     assert len(store.monitoring("shop").alarms()) == 1
 
 
@@ -251,7 +254,7 @@ def test_a_file_of_metrics_that_fails_in_any_way_is_a_note(store: ir.Store, monk
     assert said == ["a.prom: ForeignError: gave up"]
 
 
-# --- kill -9 ---------------------------------------------------------------------------------------------------------------------
+# --- kill -9 --------------------------------------------------------------------------------------
 
 CHILD = """
 import os, signal, sys
@@ -312,7 +315,9 @@ def _round(folder: Path, state: str, phase: str = "none") -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("phase", PHASES)
 def test_a_monitor_that_is_killed_loses_no_round_and_raises_no_second_alarm(folder: Path, phase: str) -> None:
-    """Two good rounds, a bad one, one that is killed in the phase, and bad ones again: the floor needs two of three."""
+    """Two good rounds, a bad one, one that is killed in the phase, and bad ones again: the floor
+    needs two of three.
+    """
     for state in ("good", "good", "bad"):
         _round(folder, state)
     assert _round(folder, "bad", phase) == -9

@@ -1,4 +1,6 @@
-"""Results in notebooks: every class finds who shows it, and what it shows is HTML that no name gets out of."""
+"""Results in notebooks: every class finds who shows it, and what it shows is HTML that no name gets
+out of.
+"""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -64,7 +66,8 @@ def test_a_result_shows_itself_and_nothing_gets_out(name: str) -> None:
         "div", "style", "p", "strong", "table", "caption", "thead", "tbody", "tr", "th", "td", "sup", "details", "summary",
         "figure", "svg", "g", "rect", "path", "line", "text", "tspan",
     }  # fmt: skip
-    assert name == "Robustness" or [one for one in found if one["tag"] == "table"]  # of that the grid may have nothing to show
+    # of that the grid may have nothing to show
+    assert name == "Robustness" or [one for one in found if one["tag"] == "table"]
 
 
 def test_every_class_that_is_named_is_tested_and_made_by_a_function_that_exists() -> None:

@@ -1,4 +1,6 @@
-"""The effect of an A/B test over time: means and slopes written out, a bootstrap beside them, and coverage by simulation."""
+"""The effect of an A/B test over time: means and slopes written out, a bootstrap beside them, and
+coverage by simulation.
+"""
 
 import math
 
@@ -10,7 +12,9 @@ from idealrank.errors import InputError
 
 
 def rows(rng: np.random.Generator, users: int, fading: float) -> tuple[np.ndarray, ...]:
-    """Users with a level of their own, who come on several days; the effect of B is 0.5, less so much a day."""
+    """Users with a level of their own, who come on several days; the effect of B is 0.5, less so
+    much a day.
+    """
     side = np.where(rng.random(users) < 0.5, "B", "A")
     level = rng.normal(0, 1, users)
     user = np.repeat(np.arange(users), rng.integers(1, 5, users))

@@ -1,4 +1,6 @@
-"""Scores of answers by their nuggets: those of the tool's own script, of published files, and the comparison of systems."""
+"""Scores of answers by their nuggets: those of the tool's own script, of published files, and the
+comparison of systems.
+"""
 
 import json
 from pathlib import Path
@@ -14,8 +16,9 @@ NAMES = {"strict_vital_score": "V_strict", "vital_score": "V", "strict_all_score
 WEIGHTED = {"strict_weighted_score": "W_strict", "weighted_score": "W"}
 WORDS = {"s": "support", "p": "partial_support", "n": "not_support"}
 
-# Assignments to vital and to okay nuggets, and the scores published with them, of the first four answers of command-r-plus to the topics
-# of TREC RAG 2024: data/assignments and data/metrics of NamaWho/pyterrier-nuggetizer (Apache-2.0); the texts are left out.
+# Assignments to vital and to okay nuggets, and the scores published with them, of the first four
+# answers of command-r-plus to the topics of TREC RAG 2024: data/assignments and data/metrics of
+# NamaWho/pyterrier-nuggetizer (Apache-2.0); the texts are left out.
 PUBLISHED = {
     "2024-105741": ("ssppnssp", "ssn", [0.5, 0.6875, 0.5263157894736842, 0.6842105263157895, 0.5454545454545454, 0.6818181818181818]),
     "2024-109837": (

@@ -1,4 +1,6 @@
-"""One question has one answer: compare, gate, robust, why, the page and the trackers say the same p and the same verdict of 20 pairs."""
+"""One question has one answer: compare, gate, robust, why, the page and the trackers say the same p
+and the same verdict of 20 pairs.
+"""
 
 import contextlib
 import importlib
@@ -27,7 +29,9 @@ def script() -> Iterator[Any]:
 
 
 def agrees(check: Any, row: Any) -> bool:
-    """True if the outcome of a gate is what the verdict of the comparison demands: its test is the one-sided half of the same."""
+    """True if the outcome of a gate is what the verdict of the comparison demands: its test is the
+    one-sided half of the same.
+    """
     if row.verdict == "worse":
         return bool(check.outcome == "failed")
     if row.verdict == "better":

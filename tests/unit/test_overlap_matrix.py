@@ -1,4 +1,6 @@
-"""Similarity of every two of several runs: equal to the plain twin, query by query, in every form that shows it."""
+"""Similarity of every two of several runs: equal to the plain twin, query by query, in every form
+that shows it.
+"""
 
 import math
 from statistics import fmean
@@ -16,11 +18,14 @@ from tests.twins import naive_pairs
 
 MEASURES = ("RBO(p=0.9)", "overlap@2", "tau", "tauAP", "RBO(estimate=min)")
 NAMES = ["a", "b", "c", "d"]
-pytestmark = pytest.mark.filterwarnings("ignore:.*no document in common")  # random lists often have none
+# random lists often have none
+pytestmark = pytest.mark.filterwarnings("ignore:.*no document in common")
 
 
 def twin(measure: str, a: Scores, b: Scores, ties: str = "shared") -> tuple[float, int]:
-    """Mean over the queries that both answer and for which the measure is defined, and their number."""
+    """Mean over the queries that both answer and for which the measure is defined, and their
+    number.
+    """
     asked = parse_pair_measure(measure)
     values = [naive_pairs.value(asked, a[query], b[query], ties) for query in a if a[query] and b.get(query)]
     defined = [value for value in values if not math.isnan(value)]

@@ -41,7 +41,8 @@ def test_the_content_is_the_json_of_the_first_rankings(subject: Subject, room: i
 def test_the_room_is_filled_and_hardly_passed(subject: Subject, room: int) -> None:
     pieces, content = fitting(subject, list(subject.lists), room)
     assert 0 < len(pieces) < QUERIES
-    assert 0.85 * room < len(content) * 4 / 3 < 1.05 * room  # what the deflation still holds, and documents behind all lists, is estimated
+    # what the deflation still holds, and documents behind all lists, is estimated
+    assert 0.85 * room < len(content) * 4 / 3 < 1.05 * room
 
 
 @pytest.mark.parametrize("room", [0, 150_000, 10_000_000])

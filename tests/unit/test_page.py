@@ -86,7 +86,9 @@ def two_runs(names=("bm25", "new"), n=12) -> Subject:
 
 
 def hostile() -> Subject:
-    """Ids of bytes that are no UTF-8 come from files as halves of letters; here they replace others."""
+    """Ids of bytes that are no UTF-8 come from files as halves of letters; here they replace
+    others.
+    """
     written = [name.replace("\udcff\udc80", "bytes") for name in HOSTILE]
     qrels = {query: dict.fromkeys(written, 1) for query in written}
     orders = {HOSTILE[0]: written, HOSTILE[4]: written[::-1][:3]}

@@ -57,7 +57,8 @@ def test_a_near_tie_says_what_these_queries_could_have_seen():
     said = cautions(shown)
 
     assert row.verdict == "undecided"
-    assert f"The difference of new and old, {row.difference:+.3f}, is smaller than {row.detectable:.3f}, the" in said[0]  # as its interval
+    # as its interval
+    assert f"The difference of new and old, {row.difference:+.3f}, is smaller than {row.detectable:.3f}, the" in said[0]
     assert "Undecided does not mean equal" in said[0]
     assert "have the same RR@5 on" in said[1]
 

@@ -1,4 +1,6 @@
-"""Which pair a page shows first, in which direction, and that a comparison turned round says what the comparison of swapped runs says."""
+"""Which pair a page shows first, in which direction, and that a comparison turned round says what
+the comparison of swapped runs says.
+"""
 
 import dataclasses
 import math

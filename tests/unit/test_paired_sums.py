@@ -1,4 +1,6 @@
-"""Sums of partitions of a log give the paired difference of two policies as one machine gives it: any partitions, in any order."""
+"""Sums of partitions of a log give the paired difference of two policies as one machine gives it:
+any partitions, in any order.
+"""
 
 import pickle
 from collections.abc import Callable, Sequence
@@ -32,20 +34,24 @@ SLATES = get_args(SlateEstimator)
 
 
 def likeness(rng: np.random.Generator, a: np.ndarray) -> np.ndarray:
-    """Probabilities of B: independent of A, equal to A in most rows or in all, or close to A everywhere."""
+    """Probabilities of B: independent of A, equal to A in most rows or in all, or close to A
+    everywhere.
+    """
     other = rng.uniform(0, 1, a.shape)
     mostly = rng.uniform(size=(len(a), *[1] * (a.ndim - 1))) < 0.8
     return [other, np.where(mostly, a, other), a.copy(), np.clip(a * (1 + 1e-6 * (other - 0.5)), 0, 1)][rng.integers(4)]
 
 
 def same_difference(found: Any, whole: Any, scale: float) -> None:
-    """All fields of both values and of the difference, and the verdict unless an end of the interval is 0 to rounding."""
+    """All fields of both values and of the difference, and the verdict unless an end of the
+    interval is 0 to rounding.
+    """
     same(found, whole, scale)
     if min(np.abs(getattr(whole, "dcg", getattr(whole, "total", whole)).interval)) > CLOSE * scale:
         assert found.verdict == whole.verdict
 
 
-# --- against one machine ------------------------------------------------------------------------------------------------------
+# --- against one machine --------------------------------------------------------------------------
 
 
 @settings(max_examples=examples(80), deadline=None)
@@ -115,7 +121,7 @@ def test_logged_dcg(seed: int, n: int, clustered: bool, by_list: bool, of_ranks:
     same_difference(merged(rng, parts).difference(), whole, 10.0)
 
 
-# --- against plain NumPy ------------------------------------------------------------------------------------------------------
+# --- against plain NumPy --------------------------------------------------------------------------
 
 
 def plain_weights(estimator: str, a: np.ndarray, logged: np.ndarray) -> np.ndarray:
@@ -127,7 +133,9 @@ def plain_weights(estimator: str, a: np.ndarray, logged: np.ndarray) -> np.ndarr
 
 
 def plain_influence(rewards: np.ndarray, weights: np.ndarray, *, normalised: bool) -> np.ndarray:
-    """Influence of each list on the reward of a list: the derivative of the estimate in the weight of the list, times n."""
+    """Influence of each list on the reward of a list: the derivative of the estimate in the weight
+    of the list, times n.
+    """
     if not normalised:
         return (weights * rewards).sum(axis=1)
     by_rank = (weights * rewards).sum(axis=0) / weights.sum(axis=0)
@@ -225,13 +233,15 @@ def test_dcg_against_plain_numpy(clustered: bool) -> None:
         assert mean.standard_error == pytest.approx(plain_error(column, users if clustered else None), rel=1e-12)
 
 
-# --- digits, verdicts and order ------------------------------------------------------------------------------------------------
+# --- digits, verdicts and order -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("estimator", ["ips", "snips"])
 @pytest.mark.parametrize("gap", [1e-2, 1e-4, 1e-6])
 def test_the_error_of_policies_that_are_nearly_alike_keeps_its_digits(estimator: Any, gap: float) -> None:
-    """Variances of each policy less twice their covariance would leave an absolute error of 1e-8, and lose all digits of the last."""
+    """Variances of each policy less twice their covariance would leave an absolute error of 1e-8,
+    and lose all digits of the last.
+    """
     rng = np.random.default_rng(6)
     n = 5000
     rewards, a, logged = rng.normal(10, 1, n), rng.uniform(0.1, 0.9, n), rng.uniform(0.3, 1, n)
@@ -272,7 +282,7 @@ def test_merging_is_associative_and_commutative() -> None:
         same(found.difference(), x.merge(y).merge(z).difference(), 10.0)
 
 
-# --- errors -------------------------------------------------------------------------------------------------------------------
+# --- errors ---------------------------------------------------------------------------------------
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -1,4 +1,6 @@
-"""Measures of two runs: the class facts, what must hold for every one of them, and how runs are joined."""
+"""Measures of two runs: the class facts, what must hold for every one of them, and how runs are
+joined.
+"""
 
 import math
 from dataclasses import replace
@@ -36,7 +38,8 @@ def pair_measures(name: str) -> st.SearchStrategy[Measure]:
     return allowed.map(lambda given: cls(**given))
 
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*no document in common")  # random lists often have none
+# random lists often have none
+pytestmark = pytest.mark.filterwarnings("ignore:.*no document in common")
 
 
 def one_list() -> st.SearchStrategy[Scores]:
@@ -47,7 +50,7 @@ def value(a: Scores, b: Scores, measure: Measure, ties: str = "shared") -> float
     return float(ir.overlap(a, b, measure, ties=ties).values[0, 0])
 
 
-# --- every measure -----------------------------------------------------------------------------------------------------------
+# --- every measure --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", PAIR_MEASURES)
@@ -77,7 +80,9 @@ def test_the_text_reads_back(name: str, data: st.DataObject) -> None:
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
 def test_values_are_those_of_the_definition(name: str, ties: str, data: st.DataObject) -> None:
-    """Set by set and pair by pair; under `expected` the mean over all orders of both lists, where the measure offers it."""
+    """Set by set and pair by pair; under `expected` the mean over all orders of both lists, where
+    the measure offers it.
+    """
     measure, a, b = data.draw(pair_measures(name)), data.draw(one_list()), data.draw(one_list())
     try:
         ours = value(a, b, measure, ties)
@@ -94,7 +99,9 @@ def test_values_are_those_of_the_definition(name: str, ties: str, data: st.DataO
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
 def test_values_stay_within_the_bounds_and_are_symmetric_where_they_say_so(name: str, ties: str, data: st.DataObject) -> None:
-    """Undefined values are NaN and do not count; symmetric values are the same to the last bits when the runs change places."""
+    """Undefined values are NaN and do not count; symmetric values are the same to the last bits
+    when the runs change places.
+    """
     measure, a, b = data.draw(pair_measures(name)), data.draw(runs()), data.draw(runs())
     try:
         there = ir.overlap(a, b, measure, ties=ties)
@@ -135,7 +142,9 @@ def test_equal_runs_have_1(name: str, ties: str, data: st.DataObject) -> None:
     [("ab", "ac", 1 / 2, 1 / 3), ("ab", "ab", 1, 1), ("ab", "a", 1 / 2, 1 / 2), ("abcdefghij", "a", 1 / 10, 1 / 10), ("a", "b", 0, 0)],
 )
 def test_overlap_divides_by_k_on_short_lists_too(a: str, b: str, shared: float, either: float) -> None:
-    """Counted by hand: documents of both lists over k, over the ranks of the longer one, and over the documents of either."""
+    """Counted by hand: documents of both lists over k, over the ranks of the longer one, and over
+    the documents of either.
+    """
     found = ir.overlap({"q": list(a)}, {"q": list(b)}, ["overlap@100", "Jaccard@100", "Same@100", "overlap"]).mean()
 
     assert (found["overlap@100"], found["Jaccard@100"], found["Same@100"]) == (len({*a} & {*b}) / 100, either, a == b)
@@ -178,11 +187,13 @@ def test_queries_are_independent(name: str, data: st.DataObject) -> None:
         assert together.values[place, 0] == pytest.approx(alone, abs=1e-14, nan_ok=True)
 
 
-# --- single measures ---------------------------------------------------------------------------------------------------------
+# --- single measures ------------------------------------------------------------------------------
 
 
 def test_rbo_is_bounded_by_its_least_and_greatest_value() -> None:
-    """Webber et al. (2010), figure 5: the lists of their worked example, summed by hand from equation 32."""
+    """Webber et al. (2010), figure 5: the lists of their worked example, summed by hand from
+    equation 32.
+    """
     a, b = {"q": list("abcdefg")}, {"q": list("zcavwxy")}
     ext, least, most, rest = (value(a, b, ir.RBO(p=0.9, estimate=which)) for which in ("ext", "min", "max", "res"))  # type: ignore[arg-type]
     agreements = [0, 0, 2 / 3, 2 / 4, 2 / 5, 2 / 6, 2 / 7]
@@ -193,7 +204,9 @@ def test_rbo_is_bounded_by_its_least_and_greatest_value() -> None:
 
 
 def test_the_weight_of_the_first_ten_ranks_is_that_of_the_paper() -> None:
-    """Webber et al. (2010), section 4.4: with p = 0.9 the first ten ranks have 86 % of the weight of the evaluation."""
+    """Webber et al. (2010), section 4.4: with p = 0.9 the first ten ranks have 86 % of the weight
+    of the evaluation.
+    """
     ten = {"q": [f"d{i}" for i in range(10)]}
     weight = 1 - value(ten, ten, ir.RBO(p=0.9, estimate="res"))
 
@@ -243,7 +256,7 @@ def test_a_big_tie_costs_no_more_than_an_order() -> None:
     assert depths.common == pytest.approx(depths.depth**2 / 10_000, abs=1e-8)
 
 
-# --- texts and refusals ------------------------------------------------------------------------------------------------------
+# --- texts and refusals ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -288,7 +301,7 @@ def test_a_mean_over_orders_that_is_not_offered_is_refused(measure: str) -> None
         ir.overlap({"q": {"a": 1.0, "b": 1.0}}, {"q": ["a", "b"]}, measure, ties="expected")
 
 
-# --- joining -----------------------------------------------------------------------------------------------------------------
+# --- joining --------------------------------------------------------------------------------------
 
 
 def test_queries_of_one_run_alone_are_counted_and_named() -> None:
@@ -382,7 +395,9 @@ def test_the_number_of_threads_changes_nothing(ties: str) -> None:
 
 
 def test_correlations_of_many_documents_are_counted_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same values whatever the size of a block, with queries larger than it and queries without common documents."""
+    """The same values whatever the size of a block, with queries larger than it and queries without
+    common documents.
+    """
     rng = np.random.default_rng(4)
     a, b = ({f"q{q}": {f"d{d}": float(rng.integers(0, 9)) for d in rng.permutation(40)[: 4 + q]} for q in range(12)} for _ in "ab")
     asked = ["tau", "tauAP(reference=both)", "wtau"]

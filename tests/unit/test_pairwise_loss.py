@@ -1,4 +1,6 @@
-"""Linear NDCG and its pairwise loss: every pair in fractions, the identities of Jin and Geng and where they end, scikit-learn's AUC."""
+"""Linear NDCG and its pairwise loss: every pair in fractions, the identities of Jin and Geng and
+where they end, scikit-learn's AUC.
+"""
 
 import json
 import tracemalloc
@@ -50,7 +52,9 @@ def lists(rng: np.random.Generator, kind: str, count: int, longest: int = 7) -> 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("ties", TIES)
 def test_every_pair(kind: str, ties: str) -> None:
-    """The float64 nearest to the sum over all pairs, in fractions: nothing is lost, nothing overflows, and what is exact is known."""
+    """The float64 nearest to the sum over all pairs, in fractions: nothing is lost, nothing
+    overflows, and what is exact is known.
+    """
     for labels, scores in lists(np.random.default_rng(3), kind, examples(50), 9):
         expected = naive.loss(labels.tolist(), scores.tolist(), ties)
         parts = ir.pairwise_loss(labels, scores, ties=ties, decompose=True)
@@ -61,7 +65,9 @@ def test_every_pair(kind: str, ties: str) -> None:
 @pytest.mark.parametrize("kind", ["grades", "ratings", "reals"])
 @pytest.mark.parametrize("ties", TIES)
 def test_ideal_less_dcg_is_the_loss(kind: str, ties: str) -> None:
-    """The identity, in fractions, under every convention for ties: the mean, the greatest and the least DCG over the orders of ties."""
+    """The identity, in fractions, under every convention for ties: the mean, the greatest and the
+    least DCG over the orders of ties.
+    """
     for labels, scores in lists(np.random.default_rng(4), kind, examples(50), 6):
         ideal, worst = naive.dcg(sorted(labels.tolist(), reverse=True)), naive.dcg(sorted(labels.tolist()))
         dcg = naive.dcg_over_ties(labels.tolist(), scores.tolist(), ties)
@@ -89,7 +95,9 @@ def test_the_loss_is_the_sum_of_the_losses_at_the_thresholds(kind: str, ties: st
 
 @pytest.mark.parametrize("ties", TIES)
 def test_dcg_and_ndcg_of_arrays_are_the_same(ties: str) -> None:
-    """Of whole grades `ir.dcg` and `ir.ndcg` have the same bits; with grades below 0 where the convention keeps them."""
+    """Of whole grades `ir.dcg` and `ir.ndcg` have the same bits; with grades below 0 where the
+    convention keeps them.
+    """
     convention = ir.Convention.of("linear-2010", ties=IN_NDCG[ties], negative="kept")
     for kind in ("grades", "ratings"):
         for labels, scores in lists(np.random.default_rng(6), kind, examples(100), 12):
@@ -101,7 +109,8 @@ def test_dcg_and_ndcg_of_arrays_are_the_same(ties: str) -> None:
                 assert ir.ndcg(np.sort(labels), -np.arange(labels.size), discount="linear")[0] == parts.least_ndcg
 
 
-# papers.md, section 3: r and f; ideal, worst, R under strict, weak and half, R_k under strict, Z, Z_w, NDCG of the best and the mean order.
+# papers.md, section 3: r and f; ideal, worst, R under strict, weak and half, R_k under strict, Z,
+# Z_w, NDCG of the best and the mean order.
 GOLDEN = [
     ([3, 2, 3, 0, 1], [0.9, 0.8, 0.7, 0.6, 0.5], 26, 10, 2, 2, 2.0, [1, 0, 1], 9, 16, 0.9230769230769231, 0.9230769230769231),
     ([1, 0, 2, 0, 0], [2, 2, 1, 1, 3], 11, 1, 6, 9, 7.5, [3, 3], 7, 10, 0.45454545454545453, 0.31818181818181823),
@@ -127,7 +136,9 @@ def test_the_recorded_lists_are_those() -> None:
 
 
 def test_ranks_count_from_one() -> None:
-    """The difference is the same for ranks from 0, NDCG is not: the ideal is mn + m(m - 1)/2 from 1 and mn + m(m + 1)/2 from 0."""
+    """The difference is the same for ranks from 0, NDCG is not: the ideal is mn + m(m - 1)/2 from 1
+    and mn + m(m + 1)/2 from 0.
+    """
     for m, n in ((m, n) for m in range(1, 12) for n in range(13)):
         ranked = [0] * n + [1] * m
         from_one, from_zero = (naive.dcg(ranked[::-1], base) for base in (1, 0))
@@ -137,7 +148,9 @@ def test_ranks_count_from_one() -> None:
 
 
 def test_two_grades_and_auc() -> None:
-    """R = mn(1 - AUC), NDCG = 1 - mn(1 - AUC)/(mn + m(m - 1)/2), its minimum (m - 1)/(2n + m - 1): AUC from scikit-learn, ties included."""
+    """R = mn(1 - AUC), NDCG = 1 - mn(1 - AUC)/(mn + m(m - 1)/2), its minimum (m - 1)/(2n + m - 1):
+    AUC from scikit-learn, ties included.
+    """
     rng = np.random.default_rng(7)
     for _ in range(examples(150)):
         m, n = (int(size) for size in rng.integers(1, 40, 2))
@@ -171,7 +184,9 @@ def exchanges(ranked: tuple[int, ...], *, adjacent: bool) -> int:
 
 
 def test_lemma_1() -> None:
-    """Exchanges of any two documents: as many as zeros among the first m; of neighbours: as many as the loss."""
+    """Exchanges of any two documents: as many as zeros among the first m; of neighbours: as many as
+    the loss.
+    """
     for m, n in ((m, n) for m in range(1, 5) for n in range(1, 5)):
         for ones in combinations(range(m + n), m):
             ranked = tuple(int(place in ones) for place in range(m + n))
@@ -191,7 +206,9 @@ def test_the_number_of_pairs_is_no_bound_for_three_grades() -> None:
 
 @pytest.mark.parametrize("policy", ["zero", "one", "nan", "left-out", "quotient"])
 def test_undefined_values_follow_the_policy(policy: str) -> None:
-    """NDCG where the ideal is 0: no positive label, or one document alone, whose weight is n - 1 = 0; shares where no pair is counted."""
+    """NDCG where the ideal is 0: no positive label, or one document alone, whose weight is n - 1 =
+    0; shares where no pair is counted.
+    """
     for labels in ([0, 0, 0], [1], [0], [2, 2], [-1, -2], []):
         scores = [float(-place) for place in range(len(labels))]
         parts = ir.pairwise_loss(labels, scores, decompose=True, no_relevant=policy)
@@ -202,13 +219,16 @@ def test_undefined_values_follow_the_policy(policy: str) -> None:
         if len(set(labels)) < 2:
             assert np.array_equal([parts.per_pair, parts.relative, parts.auc], [undefined] * 3, equal_nan=True)
             assert parts.loss == 0
-    assert np.isnan(ir.pairwise_loss([0, 1, 2], [3, 2, 1], decompose=True).auc)  # of three grades, whatever the policy
+    # of three grades, whatever the policy
+    assert np.isnan(ir.pairwise_loss([0, 1, 2], [3, 2, 1], decompose=True).auc)
 
 
 @pytest.mark.parametrize("kind", ["grades", "reals", "large"])
 @pytest.mark.parametrize("ties", TIES)
 def test_lists_together_are_lists_alone(kind: str, ties: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sizes, offsets, ids in any order and rows give the bits of each list alone, whatever pieces the work is cut into."""
+    """Sizes, offsets, ids in any order and rows give the bits of each list alone, whatever pieces
+    the work is cut into.
+    """
     rng = np.random.default_rng(9)
     sizes = np.array([4, 0, 1, 9, 3, 0])
     labels, scores, ends = drawn(rng, kind, 17), rng.integers(0, 6, 17), np.cumsum(sizes)
@@ -229,7 +249,9 @@ def test_lists_together_are_lists_alone(kind: str, ties: str, monkeypatch: pytes
 
 
 def test_long_lists() -> None:
-    """Several pieces: Mann and Whitney's U of each two grades from SciPy; and sums beyond int64, of labels in reverse, in closed form."""
+    """Several pieces: Mann and Whitney's U of each two grades from SciPy; and sums beyond int64, of
+    labels in reverse, in closed form.
+    """
     rng = np.random.default_rng(10)
     labels, scores = rng.integers(0, 3, 600_000), rng.integers(0, 200_000, 600_000).astype(np.float32)
     by_grade = [scores[labels == grade].astype(np.float64) for grade in range(3)]
@@ -251,7 +273,9 @@ def test_long_lists() -> None:
     st.randoms(use_true_random=False),
 )
 def test_what_changes_nothing(items: list[tuple[int, int]], ties: str, shuffler: Random) -> None:
-    """The loss is the same for items in any order, for rising functions of the scores and for labels moved; scaled labels scale it."""
+    """The loss is the same for items in any order, for rising functions of the scores and for
+    labels moved; scaled labels scale it.
+    """
     labels, scores = (np.array(column, np.float64) for column in zip(*items, strict=True))
     loss = ir.pairwise_loss(labels, scores, ties=ties)
     order = np.array(shuffler.sample(range(len(items)), len(items)))

@@ -1,4 +1,6 @@
-"""Comparison and gate from sums of partitions: beside `compare` and `gate` of the whole, and beside themselves in other parts."""
+"""Comparison and gate from sums of partitions: beside `compare` and `gate` of the whole, and beside
+themselves in other parts.
+"""
 
 import itertools
 
@@ -14,7 +16,9 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 def runs(lost: float) -> tuple[dict, dict, dict]:
-    """Judgments, and two runs: the second is the worst order on a share of the queries; one query is in neither, one in the first alone."""
+    """Judgments, and two runs: the second is the worst order on a share of the queries; one query
+    is in neither, one in the first alone.
+    """
     rng = np.random.default_rng(11)
     qrels = {query: {f"d{n}": int(rng.integers(3)) for n in range(8)} for query in QUERIES}
     a = {query: [f"d{n}" for n in rng.permutation(8)] for query in QUERIES[1:]}
@@ -60,7 +64,8 @@ def test_differences_are_those_of_compare(lost: float, convention: str) -> None:
         for name in ("mean_a", "mean_b", "difference"):
             assert getattr(one, name) == pytest.approx(getattr(test, name), abs=1e-12)
         assert one.p_corrected == pytest.approx(test.p_corrected, abs=4 * np.sqrt(test.p_corrected / 10_000) + 2e-4)
-        assert (one.low, one.high) == pytest.approx(test.interval, abs=(test.interval[1] - test.interval[0]) / 3)  # theirs hold together
+        # theirs hold together
+        assert (one.low, one.high) == pytest.approx(test.interval, abs=(test.interval[1] - test.interval[0]) / 3)
 
 
 @pytest.mark.parametrize("policy", [ir.Policy(), ir.Policy(tolerance=0.02), ir.Policy(strict=True, margin=0.05)])
@@ -135,7 +140,9 @@ def test_what_does_not_fit_is_refused() -> None:
 
 
 def with_unanswerable(answerable: int, unanswerable: int) -> tuple[dict[str, dict[str, int]], list[dict[str, list[str]]]]:
-    """Judgments and two runs: every fifth answerable query loses a rank; the other queries have no relevant document."""
+    """Judgments and two runs: every fifth answerable query loses a rank; the other queries have no
+    relevant document.
+    """
     qrels = {f"q{place:03}": {"x": 1, "y": 0} for place in range(answerable)}
     before = {query: ["x", "y"] for query in qrels}
     after = {query: ["y", "x"] if place % 5 == 0 else ["x", "y"] for place, query in enumerate(qrels)}

@@ -1,4 +1,6 @@
-"""Sums of partitions of a click log give the result of one machine: any partitions, some of them empty, in any order."""
+"""Sums of partitions of a click log give the result of one machine: any partitions, some of them
+empty, in any order.
+"""
 
 from collections.abc import Callable
 from typing import Any, get_args

@@ -1,4 +1,6 @@
-"""The function that engines call on partitions: every cut of the rows gives the bits of `evaluate`."""
+"""The function that engines call on partitions: every cut of the rows gives the bits of
+`evaluate`.
+"""
 
 import random
 import warnings
@@ -44,7 +46,9 @@ def rows_of(qrels, run) -> pa.Table:
 
 
 def in_partitions(table: pa.Table, plan: PartitionPlan, count: int, batch: int, seed: int = 1, judgments=None) -> ir.Evaluation:
-    """As an engine does: rows in another order, partitions by a hash of the query, sorted, in record batches."""
+    """As an engine does: rows in another order, partitions by a hash of the query, sorted, in
+    record batches.
+    """
     rows = table.take(random.Random(seed).sample(range(table.num_rows), table.num_rows))
     home = np.array([sum(query) % count for query in rows.column("query").to_pylist()], np.int64)
     order = [("position", "ascending")] if plan.needs_order else []
@@ -144,7 +148,9 @@ def test_an_engine_without_an_order_is_told_what_to_name() -> None:
 
 
 def test_the_order_of_rows_changes_no_bit_of_expected_values() -> None:
-    """Sums over tied documents round by order; `evaluate` differs in the last bit, partitions do not."""
+    """Sums over tied documents round by order; `evaluate` differs in the last bit, partitions do
+    not.
+    """
     rng = np.random.default_rng(7)
     run = {f"q{n}": {f"d{k}": float(rng.integers(40)) for k in range(300)} for n in range(40)}
     qrels = {query: {f"d{k}": int(rng.integers(4)) for k in rng.choice(300, 90, replace=False)} for query in run}

@@ -1,4 +1,6 @@
-"""Names and ids in files that other programs open: no spreadsheet computes them, no page of Markdown links or calls anybody."""
+"""Names and ids in files that other programs open: no spreadsheet computes them, no page of
+Markdown links or calls anybody.
+"""
 
 import csv
 import io
@@ -66,7 +68,8 @@ CALLS = [
     "ftp://x", "<b>x</b>", "a|b", "![x](y)", "[x](y)", "[x]: y", "`x`", "*x*", "$x$", ":smile:", "mailto:a@b.c", "<!-- x", "&lt;",
     "# head", "> quote", "- item", "1. item", "---", "***",
 ]  # fmt: skip
-# What GitHub makes of a text once Markdown is read: mentions, numbers of issues, links, pictures of faces.
+# What GitHub makes of a text once Markdown is read: mentions, numbers of issues, links, pictures of
+# faces.
 LIVE = re.compile(r"(?<![^\W_])@\w|@\w[\w-]*\.\w|#\d|\bGH-\d|://|\bwww\.\w|:[a-z_]+:", re.IGNORECASE)
 
 

@@ -1,4 +1,6 @@
-"""Drawings: specifications that render, pages that need nothing from outside, files that are whole."""
+"""Drawings: specifications that render, pages that need nothing from outside, files that are
+whole.
+"""
 
 import json
 import re
@@ -40,7 +42,8 @@ def test_a_figure_draws_one_line_a_ranker_and_panel_with_its_name_and_caption(nu
     for text in (*NAMES, f"Figure {number}. ", "documents in the list, n", "mean NDCG over 40 queries"):
         assert text in svg
     assert "made by a test" in re.sub(r"</tspan><tspan[^>]*>", " ", svg)
-    assert not re.search(r"\.\d{3}", "".join(re.findall(r' d="([^"]*)"', svg)))  # hundredths of a pixel
+    # hundredths of a pixel
+    assert not re.search(r"\.\d{3}", "".join(re.findall(r' d="([^"]*)"', svg)))
     assert f'role="img" aria-label="Figure {number}. ' in svg
 
 
@@ -51,7 +54,8 @@ def test_values_stand_where_the_axis_says() -> None:
     (line,) = (line for line in points_of(drawings.svg(spec)) if len(line) > 10)
 
     panel = spec["vconcat"][0]
-    assert "v1.2345678" in drawings.svg(figure_spec(FIGURES[2], curves(("v1.2345678",))))  # a name is no place
+    # a name is no place
+    assert "v1.2345678" in drawings.svg(figure_spec(FIGURES[2], curves(("v1.2345678",))))
     low, high = panel["encoding"]["y"]["scale"]["domain"]
     expected = [
         (panel["width"] * (n - 1) / 59, panel["height"] * (high - value) / (high - low))
@@ -85,7 +89,8 @@ def test_theory_and_simulation_stand_on_one_scale() -> None:
     rows = spec["vconcat"][0]["hconcat"][0]["data"]["values"]
     assert [row["mean"] for row in rows] == [0.8, 0.8, 0.9]
     assert rows[0]["low"] == pytest.approx(0.71)
-    assert [len(panel["layer"]) for panel in spec["vconcat"][0]["hconcat"]] == [4, 3]  # no limit, no line for it
+    # no limit, no line for it
+    assert [len(panel["layer"]) for panel in spec["vconcat"][0]["hconcat"]] == [4, 3]
     svg = drawings.svg(spec)
     for text in ("nDCG@10", "never settles", "means of 2 simulated lists", "NDCG of one query"):
         assert text in svg

@@ -37,7 +37,8 @@ def merged(parts: list[PolicySums]) -> PolicySums:
 @pytest.mark.parametrize(("estimator", "clip"), [("ips", None), ("snips", None), ("clipped", 2.0)])
 def test_ips(estimator, clip, clustered: bool) -> None:
     rows = log()
-    cuts = [0, *np.flatnonzero(np.diff(rows["users"]))[[3, 100, 280]] + 1, N]  # a cluster is in one part
+    # a cluster is in one part
+    cuts = [0, *np.flatnonzero(np.diff(rows["users"]))[[3, 100, 280]] + 1, N]
     edges = [slice(*edge) for edge in itertools.pairwise(cuts)]
     columns = [rows[name] for name in ("rewards", "target", "logged")]
     users = rows["users"] if clustered else None

@@ -1,4 +1,6 @@
-"""Preferences and judgments of several assessors: how they are read, what is refused, and the examples of trec_eval's help."""
+"""Preferences and judgments of several assessors: how they are read, what is refused, and the
+examples of trec_eval's help.
+"""
 
 import gzip
 import pickle
@@ -36,10 +38,11 @@ def lines(rows: str) -> str:
     return "".join(f"qid1 {row}\n" for row in rows.splitlines())
 
 
-# --- what preferences there are --------------------------------------------------------------------------------------------------
+# --- what preferences there are -------------------------------------------------------------------
 
 
-# The second example is counted without what follows by transitivity (d > a > c), which the fourth example asks for.
+# The second example is counted without what follows by transitivity (d > a > c), which the fourth
+# example asks for.
 @pytest.mark.parametrize("name", HELP)
 def test_the_examples_of_the_help_text(name: str, written) -> None:
     text, expected = HELP[name]
@@ -64,7 +67,9 @@ def test_of_groups_that_contradict_each_other_only_one_can_be_right() -> None:
 
 
 def test_more_documents_that_are_not_relevant_than_relevant_ones() -> None:
-    """Worked by hand: R = 1, N = 3; the ranking is b a c d, and only b, the first of level 0, is to count."""
+    """Worked by hand: R = 1, N = 3; the ranking is b a c d, and only b, the first of level 0, is to
+    count.
+    """
     preferences = ir.PreferenceQrels({"q": {"ann": {"a": 1, "b": 0, "c": 0, "d": 0}}})
     run = {"q": ["a", "b", "c", "d"]}
     means = ir.evaluate(preferences, run, ["prefs_avgjg_Rnonrel", "prefs_avgjg_Rnonrel(surplus=cut)"]).mean()
@@ -72,7 +77,7 @@ def test_more_documents_that_are_not_relevant_than_relevant_ones() -> None:
     assert list(means.values()) == [0.25, 1.0]
 
 
-# --- reading ---------------------------------------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 
 
 def test_tabs_blanks_comments_and_ends_of_lines_are_those_of_qrels(written) -> None:
@@ -204,7 +209,7 @@ def test_qrels_refuse_what_is_no_mapping_of_numbers(given: object) -> None:
         ir.Qrels(given)  # type: ignore[arg-type]
 
 
-# --- tables and measures that do not fit -----------------------------------------------------------------------------------------
+# --- tables and measures that do not fit ----------------------------------------------------------
 
 
 def test_a_measure_without_its_table_says_which_it_needs() -> None:
@@ -239,7 +244,7 @@ def test_options_are_checked() -> None:
             ir.parse_measure(text)
 
 
-# --- queries, policies, other processes ------------------------------------------------------------------------------------------
+# --- queries, policies, other processes -----------------------------------------------------------
 
 
 def test_missing_queries_count_zero_or_are_left_out() -> None:

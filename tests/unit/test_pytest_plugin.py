@@ -1,4 +1,6 @@
-"""The plug-in for pytest, in sessions of its own: what it costs, what it fails, and what it says."""
+"""The plug-in for pytest, in sessions of its own: what it costs, what it fails, and what it
+says.
+"""
 
 import subprocess
 import sys
@@ -22,7 +24,9 @@ def test_search_did_not_get_worse(ranking_gate):
 
 
 def listed(folder: Path, name: str, ranking: list[str]) -> None:
-    """A run with the same ranking for every query; every third query has another, so that differences vary."""
+    """A run with the same ranking for every query; every third query has another, so that
+    differences vary.
+    """
     lines = []
     for number, query in enumerate(_ROWS):
         order = ["x", *(document for document in ranking if document != "x")] if number % 3 == 0 else ranking
@@ -32,7 +36,9 @@ def listed(folder: Path, name: str, ranking: list[str]) -> None:
 
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """All that a gate loads, before pytest runs inside pytest, which forgets what was imported there, and NumPy bears no second time."""
+    """All that a gate loads, before pytest runs inside pytest, which forgets what was imported
+    there, and NumPy bears no second time.
+    """
     folder = tmp_path_factory.mktemp("loaded")
     ranked = {query: ["x", "y"] for query in _ROWS}
     for update in (True, False):
@@ -41,7 +47,9 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.fixture
 def session(pytester: pytest.Pytester, loaded: None) -> pytest.Pytester:
-    """A project with judgments and three runs: main, the same again, and one that is worse on two queries of three."""
+    """A project with judgments and three runs: main, the same again, and one that is worse on two
+    queries of three.
+    """
     (pytester.path / "qrels.txt").write_text("".join(f"{query} 0 x 1\n" for query in _ROWS), encoding="utf-8")
     (pytester.path / "pyproject.toml").write_text("[tool.pytest.ini_options]\n", encoding="utf-8")
     for name, ranking in {"main": ["x", "y", "z"], "same": ["x", "y", "z"], "worse": ["y", "z", "x"]}.items():
@@ -248,7 +256,7 @@ def test_processes_of_xdist_tell_their_gates_too(session: pytest.Pytester) -> No
     result.stdout.fnmatch_lines(["*= ranking gates =*", "  The gate is open: same may replace main"])
 
 
-# --- policy and baselines ----------------------------------------------------------------------------------------------------
+# --- policy and baselines -------------------------------------------------------------------------
 
 
 def test_what_a_test_does_not_say_comes_from_the_project(session: pytest.Pytester) -> None:
@@ -393,7 +401,7 @@ def test_a_baseline_is_a_file(session: pytest.Pytester, baseline: object, said: 
     result.stdout.fnmatch_lines([f"ranking gate: {said}"])
 
 
-# --- too few judgments ---------------------------------------------------------------------------------------------
+# --- too few judgments ----------------------------------------------------------------------------
 
 POOLED = """
 def test_it(ranking_gate):

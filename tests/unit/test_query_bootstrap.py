@@ -1,4 +1,6 @@
-"""Intervals of propensities by bootstrap over queries: none where the log shows no variation between queries."""
+"""Intervals of propensities by bootstrap over queries: none where the log shows no variation
+between queries.
+"""
 
 import warnings
 
@@ -47,7 +49,9 @@ def test_one_query_has_no_interval_of_harvested_propensities(method: str) -> Non
 
 
 def lists_of(orders: dict[str, list[str]], repeats: int, seed: int) -> Sessions:
-    """Lists of each query in each of its orders, whose documents have clicks at rates of their own."""
+    """Lists of each query in each of its orders, whose documents have clicks at rates of their
+    own.
+    """
     rng = np.random.default_rng(seed)
     rates = {query: dict(zip("abcde", rng.uniform(0.1, 0.9, 5), strict=True)) for query in orders}
     queries = [query for query, shown in orders.items() for _ in shown] * repeats
@@ -79,7 +83,9 @@ def test_pivot_needs_two_queries_with_documents_at_the_first_rank() -> None:
 
 
 def test_a_rank_that_one_query_links_through_another_rank_has_no_interval() -> None:
-    """Many queries compare the second rank with the third, but one query alone compares either with the first."""
+    """Many queries compare the second rank with the third, but one query alone compares either with
+    the first.
+    """
     log = lists_of({f"q{number}": ["abc", "acb"] for number in range(6)} | {"one": ["abc", "bac"]}, 40, 5)
     with pytest.warns(IdealrankWarning, match=ONE_QUERY.format(3, 3, 3)):
         assert np.isnan(harvested_propensities(log).intervals).all()

@@ -1,4 +1,6 @@
-"""Categories, traffic and clusters of queries: every format and dataframe gives the same, and errors have their place."""
+"""Categories, traffic and clusters of queries: every format and dataframe gives the same, and
+errors have their place.
+"""
 
 import gzip
 import json
@@ -127,7 +129,7 @@ def test_a_query_has_one_weight_in_every_format(tmp_path: Path) -> None:
             ir.read_traffic(tmp_path / name)
 
 
-# --- what the functions take -----------------------------------------------------------------------------------------------------
+# --- what the functions take ----------------------------------------------------------------------
 
 QRELS = {number: {"x": 1} for number in range(10)}
 LOW, HIGH = (dict.fromkeys(QRELS, ranking) for ranking in (["y", "x"], ["x", "y"]))

@@ -1,4 +1,6 @@
-"""rankDCG: the paper's table, lists worked in fractions, every order of small lists, what must not change it, and what is refused."""
+"""rankDCG: the paper's table, lists worked in fractions, every order of small lists, what must not
+change it, and what is refused.
+"""
 
 import json
 import math
@@ -16,7 +18,8 @@ from tests.twins import naive_rank_dcg as naive
 TIES = ("worst", "expected", "best")
 L = [9, 4, 4, 2, 2, 2, 1, 1, 1, 1]
 
-# Katerenchuk and Rosenberg (2016), table of test lists; values worked in fractions, of which the paper prints three decimals, cut.
+# Katerenchuk and Rosenberg (2016), table of test lists; values worked in fractions, of which the
+# paper prints three decimals, cut.
 TABLE = [
     ([9, 4, 4, 2, 2, 2, 1, 1, 1, 1], Fraction(1), 1.0),
     ([9, 4, 4, 2, 2, 1, 2, 1, 1, 1], Fraction(39, 40), 0.975),
@@ -81,7 +84,9 @@ def test_bounds_are_reached_and_never_passed(reference: list[float]) -> None:
 
 @pytest.mark.parametrize(("reference", "mean"), [([1, 2, 3, 4, 5], 0.5), ([7, 3, 2, 0, -1, -4], 0.5), (L, 0.4)])
 def test_the_mean_over_random_orders(reference: list[float], mean: float) -> None:
-    """1/2 where all true values differ, 0.4 for the paper's list: all lists share the lower bound, and not the level of chance."""
+    """1/2 where all true values differ, 0.4 for the paper's list: all lists share the lower bound,
+    and not the level of chance.
+    """
     assert ir.rank_dcg(reference, np.zeros(len(reference)), ties="expected") == pytest.approx(mean, abs=1e-15)
     rng = np.random.default_rng(7)
     drawn = ir.rank_dcg(np.broadcast_to(reference, (4000, len(reference))), rng.random((4000, len(reference))))
@@ -122,7 +127,9 @@ def test_items_of_one_true_value_may_change_places() -> None:
 
 
 def test_the_quotient_that_is_printed_is_one_less_this() -> None:
-    """Equation with (max - DCG') / (max - min): 0, 0.025, 0.35, 0.675, 0.675, 1 for the six rows."""
+    """Equation with (max - DCG') / (max - min): 0, 0.025, 0.35, 0.675, 0.675, 1 for the six
+    rows.
+    """
     printed = [1 - ir.rank_dcg(L, hypothesis) for hypothesis, _, _ in TABLE]
     assert printed == pytest.approx([0, 0.025, 0.35, 0.675, 0.675, 1], abs=1e-15)
 
@@ -158,13 +165,16 @@ def test_long_lists_of_nearly_equal_values_keep_their_digits() -> None:
     reference[:2] = (2, 1)
     best = ir.rank_dcg(reference, -np.arange(n))
     swapped = ir.rank_dcg(reference, np.r_[0.5, 1.0, -np.arange(2.0, n)])
-    # Above the worst order, less the same terms: (3 - 1) / 1 + (2 - 1) / 2 - (1 + 2) / 3 for the best, 1 / 2 - 1 ... for the swap.
+    # Above the worst order, less the same terms: (3 - 1) / 1 + (2 - 1) / 2 - (1 + 2) / 3 for the
+    # best, 1 / 2 - 1 ... for the swap.
     assert best == 1.0
     assert swapped == pytest.approx((1 / 1 + 2 / 2 - 3 / 3) / (2 / 1 + 1 / 2 - 3 / 3), abs=1e-12)
 
 
 def test_a_run_is_measured_on_judged_documents_returned() -> None:
-    """Unjudged ones are taken out, judged ones not returned do not count, and their number stands in the coverage."""
+    """Unjudged ones are taken out, judged ones not returned do not count, and their number stands
+    in the coverage.
+    """
     judged = {"q": {"a": 9, "b": 3, "c": 1, "not returned": 20}}
     evaluation = ir.evaluate(judged, {"q": ["x", "c", "y", "a", "b", "z"]}, [ir.RankDCG()])
     assert evaluation.values[0, 0] == pytest.approx(float(naive.of_order([1, 9, 3]) or 0), abs=1e-15)

@@ -17,7 +17,8 @@ from tests.twins.groups_twin import COLUMNS, TwinGroups, rank_groups_twin
 Ties = Literal["input", "reversed"]
 LABEL_TYPES = (np.float32, np.float64, np.int8, np.int16, np.int32, np.int64)
 SCORE_TYPES = (np.float32, np.float64)
-# Each side of every change of method: padding to fours, one network, two networks, byte counts, radix sort.
+# Each side of every change of method: padding to fours, one network, two networks, byte counts,
+# radix sort.
 LENGTHS = (0, 1, 2, 3, 4, 5, 8, 9, 20, 31, 32, 33, 63, 64, 65, 127, 128, 129, 300)
 
 
@@ -42,7 +43,8 @@ def draw_scores(rng: np.random.Generator, n: int, kind: str) -> NDArray[np.float
         return rng.choice([-np.inf, -1.5, -0.0, 0.0, 0.25, 3.0, np.inf], size=n)
     if kind == "close":  # doubles that differ in their last bits only, with ties among them
         return 1.0 + rng.integers(0, 100, size=n) * np.finfo(np.float64).eps
-    bits = rng.integers(0, 2**64, size=n, dtype=np.uint64).view(np.float64)  # any magnitude and sign, subnormals too
+    # any magnitude and sign, subnormals too
+    bits = rng.integers(0, 2**64, size=n, dtype=np.uint64).view(np.float64)
     return np.where(np.isnan(bits), -0.0, bits)
 
 
@@ -121,7 +123,9 @@ def test_every_length_is_sorted_as_numpy_sorts(score_type: type[Any], values: in
 
 @pytest.mark.parametrize("length", range(1, 13))
 def test_every_pattern_of_two_scores_is_sorted(length: int) -> None:
-    """All 2^n lists of zeros and ones, in both tie orders: ones first, each kind in (reversed) input order."""
+    """All 2^n lists of zeros and ones, in both tie orders: ones first, each kind in (reversed)
+    input order.
+    """
     patterns = (np.arange(2**length)[:, None] >> np.arange(length)) & 1
     scores = patterns.astype(np.float32)
     positions = np.broadcast_to(np.arange(length), scores.shape).astype(np.int8)
@@ -134,7 +138,9 @@ def test_every_pattern_of_two_scores_is_sorted(length: int) -> None:
 
 @pytest.mark.parametrize("score_type", SCORE_TYPES)
 def test_a_long_list_is_sorted_as_numpy_sorts(score_type: type[Any]) -> None:
-    """300,000 items, where radix sort has cut bits of doubles off: the low bits decide in a tenth of the list."""
+    """300,000 items, where radix sort has cut bits of doubles off: the low bits decide in a tenth
+    of the list.
+    """
     rng = np.random.default_rng(7)
     scores = rng.normal(size=300_000)
     scores[::10] = 1.0 + rng.integers(0, 2000, size=30_000) * np.finfo(np.float64).eps

@@ -1,4 +1,6 @@
-"""The script that works the rankDCG paper's table anew: its numbers, as recorded apart from it, and its three forms."""
+"""The script that works the rankDCG paper's table anew: its numbers, as recorded apart from it, and
+its three forms.
+"""
 
 import importlib.util
 import json
@@ -57,7 +59,9 @@ def test_the_exact_values_are_those_worked_apart(capsys: pytest.CaptureFixture[s
 
 
 def test_what_the_text_gets_wrong(capsys: pytest.CaptureFixture[str]) -> None:
-    """The sign, tau-a, NDCG of the true values (which the authors' package has by now), and row 3 read as an order."""
+    """The sign, tau-a, NDCG of the true values (which the authors' package has by now), and row 3
+    read as an order.
+    """
     rows = json.loads(printed(capsys, "json"))["rows"]
     assert [row["printed_formula"]["exact"] for row in rows] == ["0", "1/40", "7/20", "27/40", "27/40", "1"]
     assert [row["tau_a"]["exact"] for row in rows] == ["7/9", "28/45", "26/45", "2/9", "2/9", "-28/45"]

@@ -70,7 +70,8 @@ def test_the_rates_to_hold_it_against_are_said() -> None:
     assert (
         rates(rate_judged=None) == "No document at the ranks of these documents is judged, so unjudged documents may explain the difference"
     )
-    # Few judged documents leave more open than their rate: the share lies above every rate, and still it is likely.
+    # Few judged documents leave more open than their rate: the share lies above every rate, and
+    # still it is likely.
     assert rates(significance=0.45) == (
         "At the ranks of these documents, 38% of the judged documents are relevant. With so few judged documents, up to 48% is likely, "
         "so unjudged documents may explain the difference"

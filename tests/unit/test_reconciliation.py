@@ -1,4 +1,6 @@
-"""`reconcile`: a convention's own number leads back to it, in words that say how it differs; nothing found is an answer too."""
+"""`reconcile`: a convention's own number leads back to it, in words that say how it differs;
+nothing found is an answer too.
+"""
 
 import json
 import warnings
@@ -24,8 +26,8 @@ from idealrank.measures.parse import parse_measure
 
 Table = Mapping[str, Mapping[str, float]]
 
-# One query of every kind: ties within and across grades, near-ties, more relevant documents than returned, fractions, nothing
-# relevant, not answered, not judged.
+# One query of every kind: ties within and across grades, near-ties, more relevant documents than
+# returned, fractions, nothing relevant, not answered, not judged.
 GRADES: Table = {
     "many": {"a": 3, "b": 0, "c": 2, "d": 1, "e": 3, "f": 2},
     "tied": {"b": 0, "d": 3, "a": 1, "c": 2, "e": 0},
@@ -54,12 +56,14 @@ def names_of(found: Reconciliation) -> list[str]:
     return [name for match in found.matches for name in match.conventions]
 
 
-# --- the right convention is found -------------------------------------------------------------------------------------------
+# --- the right convention is found ----------------------------------------------------------------
 
 
 @cache
 def trials() -> Trials:
-    """Shared by the numbers of all presets: `reconcile` makes them anew, which is most of its time."""
+    """Shared by the numbers of all presets: `reconcile` makes them anew, which is most of its
+    time.
+    """
     return Trials.of_run(Qrels(GRADES), Run(SCORES))
 
 
@@ -87,7 +91,8 @@ def test_the_number_of_a_preset_leads_back_to_it(name: str, measure: str) -> Non
 
     (match,) = [match for match in found.matches if name in match.conventions]
     assert (match.found, match.fit, match.value) == ("preset", "rounded", value)
-    # What stands before it gives the very same number; these data may or may not tell them apart by query.
+    # What stands before it gives the very same number; these data may or may not tell them apart by
+    # query.
     before = found.matches[: found.matches.index(match)]
     assert all(other.value == pytest.approx(value, abs=1e-12) for other in before)
 
@@ -116,7 +121,8 @@ def test_names_that_mean_the_same_are_one_line() -> None:
     with_cutoff = searched(repr(value_of("ranx,missing=zero", "P@1")), "P@1", "ranx")
 
     assert ("trec_eval-10", "trec_eval") in [match.conventions for match in found.matches]
-    assert with_cutoff.refused[0].conventions == ("ranx", "ranx-burges")  # the gain means nothing to P
+    # the gain means nothing to P
+    assert with_cutoff.refused[0].conventions == ("ranx", "ranx-burges")
 
 
 def test_a_changed_switch_is_found_and_told() -> None:
@@ -211,7 +217,7 @@ def test_presets_come_first_and_the_nearest_number_first_among_them() -> None:
     assert [match.found for match in found.matches][: len(presets)] == ["preset"] * len(presets)
 
 
-# --- what is told beside it --------------------------------------------------------------------------------------------------
+# --- what is told beside it -----------------------------------------------------------------------
 
 
 def test_differences_that_cannot_act_are_told_apart_from_those_that_do() -> None:
@@ -317,7 +323,7 @@ def test_a_large_run_stops_the_search_at_the_same_place_and_says_so(monkeypatch:
     assert "The search stopped early" in str(first)
 
 
-# --- arrays ------------------------------------------------------------------------------------------------------------------
+# --- arrays ---------------------------------------------------------------------------------------
 
 
 def test_arrays_are_reconciled_with_names_that_say_what_their_ties_are() -> None:

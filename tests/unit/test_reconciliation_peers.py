@@ -1,4 +1,6 @@
-"""Numbers of others lead to the convention of the tool they came from: scikit-learn, trec_eval, and every recorded peer."""
+"""Numbers of others lead to the convention of the tool they came from: scikit-learn, trec_eval, and
+every recorded peer.
+"""
 
 import gzip
 import math
@@ -44,7 +46,8 @@ def test_the_number_scikit_learn_computes_leads_to_its_preset() -> None:
     )
 
 
-# Numbers of all presets lead back on the tables of `test_reconciliation.py`; on data of others every third one does in the default run.
+# Numbers of all presets lead back on the tables of `test_reconciliation.py`; on data of others
+# every third one does in the default run.
 SOME = [pytest.param(name, marks=() if place % 3 == 0 else pytest.mark.slow) for place, name in enumerate(PRESETS)]
 
 
@@ -100,12 +103,14 @@ def test_the_number_of_pytrec_eval_on_dl19_leads_to_trec_eval_9() -> None:
     found = reconcile(qrels, run, math.fsum(result["ndcg_cut_10"] for result in results.values()) / len(results), "nDCG@10")
 
     assert "trec_eval-9" in names_of(found)
-    assert found.matches[0].conventions == ("standard",)  # equal on data without ties, missing queries or fractions
+    # equal on data without ties, missing queries or fractions
+    assert found.matches[0].conventions == ("standard",)
 
 
-# --- recorded numbers --------------------------------------------------------------------------------------------------------
+# --- recorded numbers -----------------------------------------------------------------------------
 
-# Fixtures on which conventions part: the ideal, ties, precision of scores, empty queries, negative grades, queries of one side only.
+# Fixtures on which conventions part: the ideal, ties, precision of scores, empty queries, negative
+# grades, queries of one side only.
 TELLING = ("unretrieved", "ties", "float32_tie", "all_zero_and_good", "negative", "missing_query", "extra_query", "grade_30")
 
 
@@ -144,7 +149,8 @@ def test_every_recorded_number_leads_to_the_preset_of_its_peer(name: str, cutoff
         ).run()
 
         assert name in names_of(found), str(record)
-        # It is first, or what is before it gives the same number: then nothing in the number can tell.
+        # It is first, or what is before it gives the same number: then nothing in the number can
+        # tell.
         match = next(match for match in found.matches if name in match.conventions)
         assert all(other.distance <= match.distance + 1e-12 for other in found.matches[: found.matches.index(match)]), str(record)
     if not records:

@@ -1,4 +1,6 @@
-"""`split_difference`: the parts add up, agree with walking every order by hand, and say which switches act on each other."""
+"""`split_difference`: the parts add up, agree with walking every order by hand, and say which
+switches act on each other.
+"""
 
 import json
 import math
@@ -22,7 +24,8 @@ from idealrank.evaluation.evaluate import evaluate, evaluate_lists
 from idealrank.measures.parse import parse_measure
 from idealrank.measures.rules import Rules
 
-# Ties, a document that is not returned, a query without relevant documents, one not answered, one not judged.
+# Ties, a document that is not returned, a query without relevant documents, one not answered, one
+# not judged.
 GRADES = {"q1": {"a": 3, "b": 0, "c": 1, "e": 2}, "q2": {"x": 0}, "q3": {"m": 1, "n": 2}, "q4": {"k": 1}}
 SCORES = {"q1": {"a": 1.0, "b": 1.0, "c": 0.5}, "q2": {"x": 2.0}, "q3": {"u": 3.0, "m": 2.0, "n": 2.0}, "q5": {"z": 1.0}}
 TOLERANCE = 1e-15  # parts are rounded once each, from exact fractions
@@ -44,12 +47,16 @@ def differing(a: str, b: str) -> list[str]:
 
 
 def is_read(switch: str, measure: str = "nDCG@2") -> bool:
-    """Return True if the switch decides on the alignment, False if it is a rule that the measure asks for."""
+    """Return True if the switch decides on the alignment, False if it is a rule that the measure
+    asks for.
+    """
     return switch not in Rules.names() or switch in parse_measure(measure).from_convention
 
 
 def by_hand(a: str, b: str) -> dict[str, list[float]]:
-    """What each switch changes in every order of changing all that differ, by evaluating at each step."""
+    """What each switch changes in every order of changing all that differ, by evaluating at each
+    step.
+    """
     target, changes = Convention.of(b).switches(), {switch: [] for switch in differing(a, b)}
     known: dict[frozenset[str], float] = {}
     for order in permutations(changes):
@@ -99,7 +106,8 @@ def test_the_parts_add_up_to_the_difference_of_what_evaluate_says(name: str, mea
 
     assert found.difference == value_of(PRESETS[name], measure) - value_of(Convention.of("standard"), measure)
     assert math.fsum(part.part for part in found.parts) == pytest.approx(found.difference, abs=TOLERANCE)
-    assert math.fsum(query.share for query in found.queries) == pytest.approx(found.difference, abs=1e-14)  # all five are told
+    # all five are told
+    assert math.fsum(query.share for query in found.queries) == pytest.approx(found.difference, abs=1e-14)
     assert set(found.idle) | {switch for part in found.parts for switch in part.switches} <= set(differing("standard", name))
 
 
@@ -179,7 +187,8 @@ def test_a_precision_that_makes_ties_wakes_the_ties_policy() -> None:
 
 
 def test_switches_that_cannot_be_had_apart_are_one_part() -> None:
-    # Floored terms have no expected value over ties: rounding cannot be changed before the ties are.
+    # Floored terms have no expected value over ties: rounding cannot be changed before the ties
+    # are.
     found = split("sklearn", "rre", "nDCG@2")
 
     assert ("ties", "rounding") in [part.switches for part in found.parts]

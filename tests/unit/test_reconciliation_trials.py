@@ -1,4 +1,6 @@
-"""What `reconcile` rests on: digits of a number, words of switches, and trials that say what `evaluate` says."""
+"""What `reconcile` rests on: digits of a number, words of switches, and trials that say what
+`evaluate` says.
+"""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -27,7 +29,7 @@ from idealrank.measures.rules import Rules
 
 Table = Mapping[str, Mapping[str, float]]
 
-# --- the number and its digits -----------------------------------------------------------------------------------------------
+# --- the number and its digits --------------------------------------------------------------------
 
 
 @given(st.floats(0, 1), st.integers(1, 9))
@@ -73,7 +75,7 @@ def test_a_float_counts_with_the_digits_of_its_shortest_text() -> None:
     assert {(one.number, one.unit) for one in stated} == {(0.25, 0.01)}
 
 
-# --- tables ------------------------------------------------------------------------------------------------------------------
+# --- tables ---------------------------------------------------------------------------------------
 
 
 def test_every_switch_and_every_policy_has_words() -> None:
@@ -97,7 +99,7 @@ def test_differences_read_as_sentences() -> None:
     assert difference_phrase("ties", "input", "docid") == "ties in input order instead of by document id"
 
 
-# --- values are those of evaluate --------------------------------------------------------------------------------------------
+# --- values are those of evaluate -----------------------------------------------------------------
 
 grades = st.sampled_from([-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0])
 some_grades = st.dictionaries(st.sampled_from("abcde"), grades, max_size=5)

@@ -1,4 +1,6 @@
-"""Lists of one length are summed a block of rows at a time; the block a list falls into must not matter."""
+"""Lists of one length are summed a block of rows at a time; the block a list falls into must not
+matter.
+"""
 
 import sys
 

@@ -1,4 +1,6 @@
-"""Shares at which unjudged documents are likely to be relevant: gaps, new documents, and a declared sampling of negatives."""
+"""Shares at which unjudged documents are likely to be relevant: gaps, new documents, and a declared
+sampling of negatives.
+"""
 
 from typing import Any
 
@@ -42,9 +44,11 @@ def tipping_of(evaluations: list[Any], sampled_negatives: float | None = None) -
 
 
 def index_that_grew(seed: int, n_queries: int = 80) -> tuple[Judgments, Judgments, tuple[Ranked, Ranked]]:
-    """Two runs that are equally good; all is judged but two new documents of b, which are as relevant as the two of a that they replace.
+    """Two runs that are equally good; all is judged but two new documents of b, which are as
+    relevant as the two of a that they replace.
 
-    Both show five documents, of which four in five are relevant, and three of their own, of which one in ten is.
+    Both show five documents, of which four in five are relevant, and three of their own, of which
+    one in ten is.
     """
     rng = np.random.default_rng(seed)
     everything: Judgments = {}
@@ -73,7 +77,8 @@ def test_new_documents_that_no_pool_could_hold_do_not_make_a_run_worse() -> None
     assert with_all.verdict == "undecided"
     assert row.p < 0.001
     assert row.verdict == "too few judgments"
-    # The documents that b alone shows are rarely relevant: their rate would have carried the verdict.
+    # The documents that b alone shows are rarely relevant: their rate would have carried the
+    # verdict.
     assert row.tipping is not None
     assert row.tipping.rate_exclusive is not None
     assert row.tipping.rate_exclusive + 0.1 < (row.tipping.significance or 1.0) < row.tipping.likely
@@ -131,7 +136,8 @@ def test_the_lower_limit_falls_where_a_pool_misses_own_documents_and_has_shared_
     lows = [rates.limits(shared, rates.gaps, None).low for shared in (alike, rarer, unknown)]
 
     assert lows[0] == pytest.approx(rates.limits(alike, alike, None).exclusive.limit(-norm.ppf(0.9)), abs=1e-3)
-    assert lows[1] / (1 - lows[1]) == pytest.approx(lows[0] / (1 - lows[0]) / 2, rel=0.01)  # the fourth root of 16
+    # the fourth root of 16
+    assert lows[1] / (1 - lows[1]) == pytest.approx(lows[0] / (1 - lows[0]) / 2, rel=0.01)
     assert lows[2] == 0
 
 
@@ -162,7 +168,9 @@ def test_a_declared_sampling_of_negatives_gives_the_verdict_back() -> None:
 
 
 def test_a_declaration_that_the_labels_contradict_does_not_carry_a_verdict() -> None:
-    """Documents of a below rank 5 have no label at all, whatever they are: more than a sampling of negatives leaves."""
+    """Documents of a below rank 5 have no label at all, whatever they are: more than a sampling of
+    negatives leaves.
+    """
     labelled, runs = sampled(7, 0.3)
     cut = {query: {d: grade for d, grade in grades.items() if d not in runs[0][query][5:]} for query, grades in labelled.items()}
 

@@ -1,4 +1,6 @@
-"""What a page shows is what the other functions say: values of `evaluate`, contributions of `explain`, means with their intervals."""
+"""What a page shows is what the other functions say: values of `evaluate`, contributions of
+`explain`, means with their intervals.
+"""
 
 import functools
 from pathlib import Path
@@ -219,7 +221,8 @@ def test_a_gate_with_two_baselines_is_compared_with_each() -> None:
         assert (row.mean_a, row.mean_b, row.difference) == (check.mean_baseline, check.mean_run, check.difference)
         assert (row.wins, row.ties, row.losses, row.unjudged_b) == (check.wins, check.ties, check.losses, check.unjudged_run)
         alone = ir.compare(*((old, new) if pair.a == "run (2)" else (older, new)), measures="RR")["RR"]
-        # Both pairs are one family: the interval is wider than that of a pair alone, and never contradicts p, which is the gate's.
+        # Both pairs are one family: the interval is wider than that of a pair alone, and never
+        # contradicts p, which is the gate's.
         assert row.interval[0] <= alone.interval[0] + 1e-9
         assert row.interval[1] >= alone.interval[1] - 1e-9
         assert (row.p_corrected <= 0.05) == (row.interval[0] > 0 or row.interval[1] < 0)

@@ -206,7 +206,8 @@ def test_a_file_of_git_lfs_counts_by_its_pointer(repository: Repository) -> None
     digest = hashlib.sha256(TEXT.encode()).hexdigest()
     pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{digest}\nsize {len(TEXT)}\n"
     repository.commit("pointer", **{"big.run": pointer, ".gitattributes": "*.run filter=lfs -text\n"})
-    # As after a checkout by Git LFS: the content is in place, and the index has the times of another file.
+    # As after a checkout by Git LFS: the content is in place, and the index has the times of
+    # another file.
     (repository.folder / "big.run").write_text(TEXT, encoding="utf-8")
     repository.git("-c", "filter.lfs.clean=git cat-file blob HEAD:big.run", "add", "big.run")
     later(repository.folder / "big.run")

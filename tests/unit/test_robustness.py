@@ -1,4 +1,6 @@
-"""`robust`: every variant against a comparison made by hand, and cases where one switch turns the verdict by construction."""
+"""`robust`: every variant against a comparison made by hand, and cases where one switch turns the
+verdict by construction.
+"""
 
 import json
 import math
@@ -15,7 +17,8 @@ from idealrank.errors import InputError, OptionError
 from tests.conftest import PYDOCS
 
 QRELS, RUN_A, RUN_B = (str(PYDOCS / name) for name in ("qrels.txt", "bm25.run", "minilm.run"))
-# Of one query: what is judged, and what both runs return. Eight such queries give an exact p of 2/2^8.
+# Of one query: what is judged, and what both runs return. Eight such queries give an exact p of
+# 2/2^8.
 QUERIES = [f"q{i}" for i in range(8)]
 
 
@@ -99,7 +102,9 @@ def test_the_comparison_asked_for_is_what_compare_says() -> None:
 
 
 def test_a_tie_rule_alone_turns_a_verdict() -> None:
-    """Run a gives both documents one score: by falling id the relevant x comes second, RR 1/2; by rising id first, RR 1."""
+    """Run a gives both documents one score: by falling id the relevant x comes second, RR 1/2; by
+    rising id first, RR 1.
+    """
     found = ir.robust(everywhere({"x": 1, "y": 0}), everywhere({"x": 1.0, "y": 1.0}), everywhere(["x", "y"]), "RR")
 
     variants = by_change(found)
@@ -111,7 +116,9 @@ def test_a_tie_rule_alone_turns_a_verdict() -> None:
 
 
 def test_a_gain_alone_turns_a_verdict() -> None:
-    """With w(r) = 1/log2(r + 1), b - a is 1 - w(2) + w(3) > 0 for grades, and 2 - 4 w(2) + w(3) < 0 for 2^grade - 1."""
+    """With w(r) = 1/log2(r + 1), b - a is 1 - w(2) + w(3) > 0 for grades, and 2 - 4 w(2) + w(3) < 0
+    for 2^grade - 1.
+    """
     judged = {"a1": 1, "a3": 3, "b2": 2, "c2": 2, "b1": 1}
     found = ir.robust(everywhere(judged), everywhere(["a1", "a3"]), everywhere(["b2", "c2", "b1"]))
 
@@ -130,7 +137,9 @@ def test_a_gain_alone_turns_a_verdict() -> None:
 
 
 def test_a_cutoff_alone_turns_a_verdict() -> None:
-    """Run a has one relevant document on top and five from rank 8 on, run b all six of them from rank 2 on."""
+    """Run a has one relevant document on top and five from rank 8 on, run b all six of them from
+    rank 2 on.
+    """
     good, bad = [f"x{i}" for i in range(6)], [f"n{i}" for i in range(6)]
     judged = dict.fromkeys(good, 1) | dict.fromkeys(bad, 0)
     found = ir.robust(everywhere(judged), everywhere([good[0], *bad, *good[1:]]), everywhere([bad[0], *good, *bad[1:]]))
@@ -353,7 +362,9 @@ def test_where_neither_leads_it_is_said_who_does_in_which_variants() -> None:
 
 
 def test_runs_without_a_common_query_are_refused_with_the_hint_of_compare() -> None:
-    """The comparison asked for is refused as `compare` refuses it; a variant under which they share none says so."""
+    """The comparison asked for is refused as `compare` refuses it; a variant under which they share
+    none says so.
+    """
     qrels = {"q1": {"x": 1}, "q2": {"x": 1}}
     one, other = {"q1": ["x"]}, {"q2": ["x"]}
     with pytest.raises(InputError, match=r"no query is scored in both .*; leave the measure out, or use a convention") as refused:

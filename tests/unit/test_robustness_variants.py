@@ -1,4 +1,6 @@
-"""What is changed together is what it is apart: conventions and the switches in which they differ."""
+"""What is changed together is what it is apart: conventions and the switches in which they
+differ.
+"""
 
 import pytest
 

@@ -1,4 +1,6 @@
-"""What users do that nobody meant: odd arguments, functions of one name, grades below the threshold, values sent to another process."""
+"""What users do that nobody meant: odd arguments, functions of one name, grades below the
+threshold, values sent to another process.
+"""
 
 import pickle
 from collections.abc import Callable
@@ -87,7 +89,9 @@ def test_values_cannot_be_changed_by_accident() -> None:
 
 
 def test_pooled_documents_go_with_judged_only() -> None:
-    """A grade below 0 says pooled but not judged; `judged_only` takes it out, for measures of one's own too."""
+    """A grade below 0 says pooled but not judged; `judged_only` takes it out, for measures of one's
+    own too.
+    """
     tables = ir.evaluate({"q": {"a": 1, "b": -1, "c": 0}}, {"q": {"a": 1.0, "b": 3.0, "c": 2.0}}, ["RR(judged_only=True)"])
     assert tables.values.tolist() == [[0.5]]
 
@@ -187,7 +191,9 @@ OF_SUMS = ["Q", "O", "P+", "NCU", "NCU(stop=graded-uniform)", "NCU(stop=rank-bia
 @pytest.mark.parametrize("text", OF_SUMS)
 @pytest.mark.parametrize("ties", ["docid", "expected"])
 def test_sums_of_grades_beyond_float64_are_named(text: str, ties: str) -> None:
-    """Also where only the ideal's sum is none, which would leave a value of 0; from tables and from arrays."""
+    """Also where only the ideal's sum is none, which would leave a value of 0; from tables and from
+    arrays.
+    """
     documents = dict.fromkeys("abcd", 1.7e308)
     runs = [["x", "a", "b", "c"], *([["x", "a"]] if text not in ("ARP", "PWA") else [])]
     for run in runs:
@@ -199,9 +205,12 @@ def test_sums_of_grades_beyond_float64_are_named(text: str, ties: str) -> None:
 
 @pytest.mark.parametrize("text", OF_SUMS)
 def test_grades_whose_sums_are_numbers_have_the_values_of_small_ones(text: str) -> None:
-    """Of measures that do not mind the unit of the grades, in the limit where gains outweigh counts."""
+    """Of measures that do not mind the unit of the grades, in the limit where gains outweigh
+    counts.
+    """
     large, larger = ({"q": {"a": grade, "b": 2 * grade, "c": grade}} for grade in (1e100, 1e102))
     found = [ir.evaluate(qrels, {"q": ["a", "x", "b"]}, [text]).values[0, 0] for qrels in (large, larger)]
     assert np.isfinite(found).all()
-    if text not in ("PWA", "G"):  # one has the unit of the grades, the other takes logarithms of gains
+    # one has the unit of the grades, the other takes logarithms of gains
+    if text not in ("PWA", "G"):
         assert found[0] == pytest.approx(found[1], rel=1e-12)

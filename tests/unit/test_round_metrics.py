@@ -126,7 +126,7 @@ def test_a_file_of_metrics_appears_at_once(tmp_path: Path) -> None:
         assert (tmp_path / "idealrank.prom").read_bytes() == metrics_text(store)
 
 
-# --- files to deploy -------------------------------------------------------------------------------------------------------------
+# --- files to deploy ------------------------------------------------------------------------------
 
 
 def _named(text: str) -> set[str]:

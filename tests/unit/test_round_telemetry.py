@@ -1,4 +1,6 @@
-"""Metrics of monitors by the real SDK of OpenTelemetry: the numbers that Prometheus gets, collected and sent."""
+"""Metrics of monitors by the real SDK of OpenTelemetry: the numbers that Prometheus gets, collected
+and sent.
+"""
 
 import gzip
 from pathlib import Path

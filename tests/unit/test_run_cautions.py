@@ -1,4 +1,6 @@
-"""Warnings of evaluations that limit a verdict: comparisons and gates repeat them, and pages have them once."""
+"""Warnings of evaluations that limit a verdict: comparisons and gates repeat them, and pages have
+them once.
+"""
 
 import json
 from collections.abc import Callable

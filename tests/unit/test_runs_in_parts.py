@@ -1,4 +1,6 @@
-"""Runs evaluated within a budget of memory: the same values, coverage, fingerprints and errors as from the whole run."""
+"""Runs evaluated within a budget of memory: the same values, coverage, fingerprints and errors as
+from the whole run.
+"""
 
 import itertools
 import random
@@ -239,7 +241,9 @@ except ir.FileFormatError as error:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux tells the peak")
 def test_the_way_to_an_error_keeps_to_the_budget(tmp_path: Path) -> None:
-    """Both files are larger than what the budget leaves; the second budget holds pyarrow, which groups lines."""
+    """Both files are larger than what the budget leaves; the second budget holds pyarrow, which
+    groups lines.
+    """
     lines = [f"q{query} Q0 d{document} 1 1 {'t' * 180}\n" for query in range(10_000) for document in range(60)]
     lines[-30] = lines[-31]
     for budget in (130, 200):
@@ -369,7 +373,9 @@ def test_rows_of_a_file_with_few_large_groups_come_in_small_batches(tmp_path: Pa
 
 
 def test_pieces_are_not_smaller_where_a_file_has_many_queries(tmp_path: Path) -> None:
-    """All ids of queries in a group of rows are in memory once; counted with each row, they made pieces of few rows."""
+    """All ids of queries in a group of rows are in memory once; counted with each row, they made
+    pieces of few rows.
+    """
     queries, path = [f"{number % 5000:060}" for number in range(20_000)], tmp_path / "a.parquet"
     pq.write_table(pa.table({"qid": queries, "docno": ["d"] * 20_000, "score": np.ones(20_000)}), path)
     pieces = list(parquet_pieces(open_sources(path, Notes())[0], "run", None, Notes(), refuse, most_bytes=100_000))

@@ -1,4 +1,6 @@
-"""Backends that need no server of their own: what they ask, what they answer, and what each failure becomes."""
+"""Backends that need no server of their own: what they ask, what they answer, and what each failure
+becomes.
+"""
 
 import json
 import socket
@@ -38,7 +40,7 @@ def found(given: Given, text: str = "a b", limit: int = 10, vector: Any = None) 
         backend.close()
 
 
-# --- SQLite ------------------------------------------------------------------------------------------------------------------
+# --- SQLite ---------------------------------------------------------------------------------------
 
 DOCUMENTS = {
     "d1": ("red fox", "the red fox jumps"),
@@ -92,7 +94,7 @@ def test_fts5_names_what_is_missing(database: str, tmp_path: Path) -> None:
         make({"kind": "sqlite-fts5", "path": str(tmp_path / "text.db")})
 
 
-# --- functions and programs --------------------------------------------------------------------------------------------------
+# --- functions and programs -----------------------------------------------------------------------
 
 
 def engine(text: str, limit: int) -> Any:
@@ -219,7 +221,7 @@ def test_a_program_that_hangs_is_killed_and_one_that_is_missing_named() -> None:
         found({"kind": "command", "command": "no-such-program"})
 
 
-# --- HTTP --------------------------------------------------------------------------------------------------------------------
+# --- HTTP -----------------------------------------------------------------------------------------
 
 
 def elastic(_: str, body: Any, handler: BaseHTTPRequestHandler) -> None:
@@ -297,7 +299,7 @@ def test_a_service_that_is_not_there_may_come_back() -> None:
     assert caught.value.temporary
 
 
-# --- secrets -----------------------------------------------------------------------------------------------------------------
+# --- secrets --------------------------------------------------------------------------------------
 
 
 def test_secrets_come_from_the_environment_and_no_message_shows_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,7 +324,7 @@ def test_a_variable_that_is_not_set_is_named() -> None:
         make({"kind": "http", "url": "http://127.0.0.1/", "headers": {"authorization": "${NO_SUCH_KEY}"}})
 
 
-# --- recorded answers --------------------------------------------------------------------------------------------------------
+# --- recorded answers -----------------------------------------------------------------------------
 
 
 def test_replay_repeats_a_journal_with_its_failures(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""A job asks each query until it is answered, and hurts no engine; the clock is moved, so that no test waits."""
+"""A job asks each query until it is answered, and hurts no engine; the clock is moved, so that no
+test waits.
+"""
 
 import os
 import queue

@@ -1,4 +1,6 @@
-"""`idealrank.search`: the work of the command in Python, with runs, evaluations, and the backends that failed."""
+"""`idealrank.search`: the work of the command in Python, with runs, evaluations, and the backends
+that failed.
+"""
 
 import json
 from pathlib import Path

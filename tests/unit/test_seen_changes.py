@@ -1,4 +1,6 @@
-"""Power from the differences seen: against Student's t, binomial probabilities, and sign flips of simulated differences."""
+"""Power from the differences seen: against Student's t, binomial probabilities, and sign flips of
+simulated differences.
+"""
 
 import math
 
@@ -39,7 +41,9 @@ def binomial_power(n: int, gains: float) -> float:
 
 
 def test_differences_of_one_size_need_what_binomial_probabilities_say() -> None:
-    """Power on a grid moves in steps of up to 0.07, so that only its mean over many numbers of queries is the nominal one."""
+    """Power on a grid moves in steps of up to 0.07, so that only its mean over many numbers of
+    queries is the nominal one.
+    """
     found = []
     for n in range(40, 120):
         changes = SeenChanges.of(np.where(np.arange(n) % 2, 0.25, -0.25), units=n)
@@ -80,7 +84,9 @@ STRUCTURES = {
 @pytest.mark.parametrize("null", [0.0, 0.02])
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_sign_flips_of_changes_like_those_seen_find_the_difference_as_often_as_stated(name: str, null: float) -> None:
-    """With a null there is one side; 1,200 comparisons have a standard error of 0.012, and the expansion errs by about as much."""
+    """With a null there is one side; 1,200 comparisons have a standard error of 0.012, and the
+    expansion errs by about as much.
+    """
     seen = STRUCTURES[name]
     changes = SeenChanges.of(seen, units=seen.size)
     alpha = 0.05 if null else 0.025
@@ -88,7 +94,8 @@ def test_sign_flips_of_changes_like_those_seen_find_the_difference_as_often_as_s
     mean = (beyond + null) / changes.allowance
     differences = drawn(changes, mean, null, 1200)
     side = "greater" if null else "two-sided"
-    # More than 20 differ in nearly all columns: fewer are listed, which is slow and changes nothing.
+    # More than 20 differ in nearly all columns: fewer are listed, which is slow and changes
+    # nothing.
     p = permutation_test(np.zeros_like(differences), differences, n_resamples=999, rng=1, alternative=side).p
     assert np.mean(np.asarray(p) <= 0.05) == pytest.approx(0.8, abs=0.05)
 
@@ -118,7 +125,8 @@ def test_no_mean_of_such_changes_is_beyond_their_reach() -> None:
     assert changes.reach == pytest.approx(0.06)
     assert changes.detectable(TWO_SIDED) <= changes.reach
     assert changes.detectable(Criterion(0.00025, 0.8)) == math.inf
-    assert math.isnan(changes.detectable(Criterion(0.025, 0.8, null=-0.2)))  # the smallest of their means is far above
+    # the smallest of their means is far above
+    assert math.isnan(changes.detectable(Criterion(0.025, 0.8, null=-0.2)))
 
 
 def test_the_order_and_signs_of_differences_do_not_matter() -> None:
@@ -173,7 +181,9 @@ def test_stricter_levels_need_more_queries_that_differ(alpha: float, fewest: int
 
 
 def test_a_family_states_the_difference_beyond_its_own_critical_value() -> None:
-    """Changes of a fifth of the queries have heavy tails: at the t tail of max-T, signs alone would promise too much."""
+    """Changes of a fifth of the queries have heavy tails: at the t tail of max-T, signs alone would
+    promise too much.
+    """
     rng = np.random.default_rng(3)
     differences = rng.normal(0, 0.1, (150, 5)) * (rng.random((150, 5)) < 0.2)
     first, second = (QueryTable(values, np.ones(values.shape, np.bool_)) for values in (np.zeros_like(differences), differences))

@@ -1,4 +1,6 @@
-"""Sequential test of a drop: false alarms are at most as frequent as stated, under each of the conditions that its docstring names."""
+"""Sequential test of a drop: false alarms are at most as frequent as stated, under each of the
+conditions that its docstring names.
+"""
 
 import math
 from collections.abc import Callable
@@ -26,7 +28,8 @@ def _false_alarms(rounds: Callable[[np.random.Generator], np.ndarray], test: Seq
     return float(np.mean(found))
 
 
-POOL = np.concatenate([np.full(30, -0.5), np.full(30, 0.5), np.zeros(140)])  # no drop on average, and much noise
+# no drop on average, and much noise
+POOL = np.concatenate([np.full(30, -0.5), np.full(30, 0.5), np.zeros(140)])
 NULLS: dict[str, Callable[[np.random.Generator], np.ndarray]] = {
     "a random sample": lambda rng: rng.choice(POOL, 40, replace=False),
     "all queries": lambda _: POOL,
@@ -43,7 +46,9 @@ def test_false_alarms_are_at_least_as_far_apart_as_stated(null: str) -> None:
 
 
 def test_a_product_is_no_more_than_one_on_average_without_a_drop() -> None:
-    """The step of a single round from a stake of 1, by enumeration of all samples without replacement."""
+    """The step of a single round from a stake of 1, by enumeration of all samples without
+    replacement.
+    """
     from itertools import combinations
 
     pool = [-0.9, 0.6, 0.1, -0.2, 0.3, 0.1]

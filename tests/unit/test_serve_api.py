@@ -14,7 +14,9 @@ from tests.unit.serve_samples import client, example_store
 
 
 def fits(value: Any, schema: dict[str, Any]) -> bool:
-    """Return True if a schema of the document allows the value; knows only the JSON Schema keywords used there."""
+    """Return True if a schema of the document allows the value; knows only the JSON Schema keywords
+    used there.
+    """
     kinds = {"object": dict, "array": list, "string": str, "integer": int, "number": int | float, "null": type(None), "boolean": bool}
     allowed = schema.get("type", list(kinds))
     if not any(isinstance(value, kinds[one]) for one in ([allowed] if isinstance(allowed, str) else allowed)):
@@ -131,6 +133,7 @@ def test_links_of_the_document_lead_to_operations_and_their_parameters(tmp_path:
                 found = answer
                 for key in expression.removeprefix("$response.body#/").split("/"):
                     found = found[int(key) if key.isdecimal() else key]
-                assert asking.get(target.replace("{id}", found)).status_code in (200, 400)  # 400: other parameters are needed
+                # 400: other parameters are needed
+                assert asking.get(target.replace("{id}", found)).status_code in (200, 400)
                 linked += 1
     assert linked == 7

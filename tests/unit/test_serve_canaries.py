@@ -11,7 +11,9 @@ from tests.unit.serve_samples import HOSTILE, client, example_store
 
 
 def watched(folder: Path, name: str = "shop") -> None:
-    """Six rounds: an alarm opens in the third and closes in the fourth; another opens in the last; the fifth fails."""
+    """Six rounds: an alarm opens in the third and closes in the fourth; another opens in the last;
+    the fifth fails.
+    """
     with Store.open(folder) as store:
         monitoring = store.monitoring(name)
         changes = {

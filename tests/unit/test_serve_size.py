@@ -1,4 +1,6 @@
-"""The first page of a large store: as many bytes and questions to its tables as that of a small one."""
+"""The first page of a large store: as many bytes and questions to its tables as that of a small
+one.
+"""
 
 import asyncio
 import socket
@@ -78,7 +80,9 @@ def test_the_first_page_grows_with_what_it_shows_alone(tmp_path: Path, monkeypat
 
 
 def _finish(work: Coroutine[Any, Any, None]) -> None:
-    """Run it in a thread of its own: in the main thread runs the loop of the browser, if other tests of this process have one."""
+    """Run it in a thread of its own: in the main thread runs the loop of the browser, if other
+    tests of this process have one.
+    """
     with ThreadPoolExecutor(1) as pool:
         pool.submit(asyncio.run, work).result()
 
@@ -111,7 +115,8 @@ def test_a_page_that_cannot_be_prepared_stops_nothing() -> None:
 
 def test_small_pieces_of_an_answer_are_sent_at_once() -> None:
     with server.bound("127.0.0.1", 0) as listening:
-        assert listening.proto == socket.IPPROTO_TCP  # without it, asyncio leaves Nagle's algorithm on
+        # without it, asyncio leaves Nagle's algorithm on
+        assert listening.proto == socket.IPPROTO_TCP
 
 
 @pytest.mark.slow

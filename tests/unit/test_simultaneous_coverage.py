@@ -1,4 +1,6 @@
-"""Simultaneous intervals where true differences are large: how often they hold, and how they are made, by a plain program."""
+"""Simultaneous intervals where true differences are large: how often they hold, and how they are
+made, by a plain program.
+"""
 
 import math
 from itertools import combinations, product
@@ -18,7 +20,9 @@ SHAPES = {
 
 
 def held(n: int, true: Any, trials: int, *, shape: str = "normal", seed: int = 1, **asked: Any) -> float:
-    """Share of samples, each with a standard deviation of 1, whose intervals hold all true differences."""
+    """Share of samples, each with a standard deviation of 1, whose intervals hold all true
+    differences.
+    """
     rng, true = np.random.default_rng(seed), np.asarray(true, float)
     found = (simultaneous(true + SHAPES[shape](rng, (n, true.size)), rng=1, n_resamples=999, threads=1, **asked) for _ in range(trials))
     return sum(bool(((one.low <= true) & (true <= one.high)).all()) for one in found) / trials
@@ -42,7 +46,9 @@ def test_intervals_hold_true_differences_of_five_standard_deviations(n: int, tes
 @pytest.mark.parametrize("n", [6, 7, 10, 60])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_intervals_hold_true_differences_of_any_size(shape: str, n: int, tests: int, true: float) -> None:
-    """Exact without a true difference, else approximate: less than promised with few queries, most so for uniform differences."""
+    """Exact without a true difference, else approximate: less than promised with few queries, most
+    so for uniform differences.
+    """
     trials = 1000
     promised = 1 - ALPHA if true == 0 or n >= 20 else 1 - ALPHA - 0.01 if shape != "uniform" else 1 - ALPHA - 0.03
     assert held(n, [true] * tests, trials, shape=shape, seed=2) >= at_least(promised, trials)
@@ -56,7 +62,9 @@ def test_intervals_beside_tests_without_a_difference_miss_at_twice_the_level_at_
 
 
 def slow_ends(differences: Any, counted: Any, design: Design, level: float) -> tuple[list[float], list[float]]:
-    """Two-sided ends of unweighted tests: mean and t statistics under all sign vectors, at the null and around the means."""
+    """Two-sided ends of unweighted tests: mean and t statistics under all sign vectors, at the null
+    and around the means.
+    """
     means = [differences[rows, at].mean() for at, rows in enumerate(counted.T)]
     critical = []
     for centre in (np.zeros(len(means)), np.array(means)):
@@ -66,7 +74,8 @@ def slow_ends(differences: Any, counted: Any, design: Design, level: float) -> t
         critical.append(largest[-math.floor((1 - level) * largest.size + 1e-9) - 1])
     low, high = [], []
     for at, rows in enumerate(counted.T):
-        # The statistic falls to 0 at the mean and rises from there: bisection finds where it crosses the critical value.
+        # The statistic falls to 0 at the mean and rises from there: bisection finds where it
+        # crosses the critical value.
         def beyond(shift: float, at: int = at, rows: Any = rows) -> bool:
             left = design.unit_totals(np.where(rows, differences[:, at] - shift, 0))
             return bool(abs(left.sum()) / np.sqrt((left**2).sum()) > max(critical) + 1e-12)
@@ -95,7 +104,9 @@ def test_intervals_use_the_larger_critical_value_of_a_plain_program(tests: int, 
 
 
 def test_means_of_few_queries_that_differ_among_many_are_of_all_queries() -> None:
-    """Eight of 40 queries differ from the null; p is over their signs, but all queries differ from the mean."""
+    """Eight of 40 queries differ from the null; p is over their signs, but all queries differ from
+    the mean.
+    """
     differences = np.zeros((40, 3))
     differences[:8] = np.random.default_rng(1).normal(2, 1, (8, 3))
     few, many = (simultaneous(differences + shift, null=shift, rng=3, n_resamples=20_000) for shift in (0.0, 0.5))

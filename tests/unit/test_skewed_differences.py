@@ -1,4 +1,6 @@
-"""Skewed differences: the skewness, the rule of Cochran, the sentences of compare and gate, and the page of the simulation."""
+"""Skewed differences: the skewness, the rule of Cochran, the sentences of compare and gate, and the
+page of the simulation.
+"""
 
 import importlib
 import math
@@ -33,7 +35,9 @@ def test_equal_differences_are_not_skewed() -> None:
 
 
 def rare_losses(n: int = 250) -> tuple[ir.Evaluation, ir.Evaluation]:
-    """No true difference: 5 % lose 0.38 and the others gain 0.02; the losses are the last queries."""
+    """No true difference: 5 % lose 0.38 and the others gain 0.02; the losses are the last
+    queries.
+    """
     losses = n // 20
     after = np.concatenate([np.full(n - losses, 0.52), np.full(losses, 0.12)])
     return evaluation(np.full(n, 0.5), "a"), evaluation(after, "b")
@@ -72,7 +76,9 @@ def test_a_gate_that_skewed_differences_close_says_that_its_level_is_not_known()
 
 
 def without_losses(n: int, gain: float = 0.01) -> tuple[ir.Evaluation, ir.Evaluation]:
-    """A sample that may come from a population without a difference, since it lacks the rare losses."""
+    """A sample that may come from a population without a difference, since it lacks the rare
+    losses.
+    """
     return evaluation(np.full(n, 0.4), "a"), evaluation(np.full(n, 0.4 + gain), "b")
 
 
@@ -90,7 +96,9 @@ def test_a_verdict_of_few_queries_has_no_known_error_rate(n: int) -> None:
 
 
 def test_of_clustered_queries_the_clusters_count() -> None:
-    """Four hundred queries are enough, and eighty clusters are not: the rule and its sentence count the same units."""
+    """Four hundred queries are enough, and eighty clusters are not: the rule and its sentence count
+    the same units.
+    """
     a, b = without_losses(400)
     clusters = {query: place // 5 for place, query in enumerate(sorted(a.queries))}
     said = "b against a by P@1 is not known, for the clusters of 400 queries may lack rare large differences; use 200 clusters or more."
@@ -100,7 +108,9 @@ def test_of_clustered_queries_the_clusters_count() -> None:
 
 
 def test_slices_of_clustered_queries_count_their_clusters() -> None:
-    """Each slice has 400 queries; without clusters they are enough, and its 80 clusters are not, nor are all 160."""
+    """Each slice has 400 queries; without clusters they are enough, and its 80 clusters are not,
+    nor are all 160.
+    """
     a, b = without_losses(800)
     ordered = sorted(a.queries)
     slices = {query: f"s{place // 400}" for place, query in enumerate(ordered)}
@@ -203,7 +213,8 @@ def test_the_page_has_the_rows_that_a_run_prints() -> None:
         samples = 50 if row.test == "10 slices" else 200
         for share, found in zip(shares, (row.false, row.silent), strict=False):
             assert found == pytest.approx(share, abs=4 * (share * (1 - share) / samples) ** 0.5 + 0.03), row
-    # Rare differences of 1 % are beyond the rule; the standard error of 0.05 is 0.005, of slices 0.01.
+    # Rare differences of 1 % are beyond the rule; the standard error of 0.05 is 0.005, of slices
+    # 0.01.
     unflagged = {key: shares[1] for key, shares in page.items() if key[0] != "1% lose 0.9"}
     assert len(unflagged) == 7 * (2 * 6 + 3)
     assert max(unflagged.values()) <= 0.06
@@ -212,7 +223,9 @@ def test_the_page_has_the_rows_that_a_run_prints() -> None:
 
 
 def test_a_gate_states_its_power_by_the_first_check_that_has_one() -> None:
-    """Two queries differ from the last run, too few to state a power, and forty from another baseline."""
+    """Two queries differ from the last run, too few to state a power, and forty from another
+    baseline.
+    """
     rng = np.random.default_rng(5)
     values = rng.uniform(0.2, 0.8, 300)
     last, first = values.copy(), values.copy()

@@ -1,4 +1,6 @@
-"""Means on slices: the mean and the interval of each part alone, in Python and in every format of `evaluate --slices`."""
+"""Means on slices: the mean and the interval of each part alone, in Python and in every format of
+`evaluate --slices`.
+"""
 
 import csv
 import io

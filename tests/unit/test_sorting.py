@@ -6,7 +6,8 @@ import pytest
 from idealrank.analysis.comparison.places import matches
 from idealrank.data.sorting import distinct_keys, in_stable_order, sorted_keys
 
-# Of few bits keys are equal or differ in the bits that their places take; of 64 bits they are spread like hashes.
+# Of few bits keys are equal or differ in the bits that their places take; of 64 bits they are
+# spread like hashes.
 BITS = [64, 30, 12, 3, 0]
 SIZES = (0, 1, 2, 1000)
 
@@ -55,7 +56,8 @@ def test_documents_of_both_runs_meet_by_rising_key(repeated: str) -> None:
         places.setdefault(key, []).append(place)
     taken: dict[int, int] = {}
     expected = []
-    for place, key in enumerate(a.tolist()):  # the first place of a document meets its first place in the other run
+    # the first place of a document meets its first place in the other run
+    for place, key in enumerate(a.tolist()):
         nth = taken[key] = taken.get(key, -1) + 1
         if nth < len(places.get(key, ())):
             expected.append((place, places[key][nth]))

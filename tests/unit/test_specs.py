@@ -1,4 +1,6 @@
-"""Figures of a report: what stands in the drawing is what the values say, counted and placed anew here."""
+"""Figures of a report: what stands in the drawing is what the values say, counted and placed anew
+here.
+"""
 
 import json
 import re
@@ -74,7 +76,8 @@ def test_each_plot_of_a_comparison_has_a_figure_that_compiles_and_says_what_it_s
     for one in found:
         for colours in (LIGHT, DARK):
             spec = one.spec(3.33, colours)
-            assert not re.search(r"@[a-z]+\b", json.dumps(spec | {"datasets": {}})), one.name  # every word is filled in
+            # every word is filled in
+            assert not re.search(r"@[a-z]+\b", json.dumps(spec | {"datasets": {}})), one.name
             assert vl_convert.vegalite_to_vega(spec)["marks"]
         assert len(spec["description"]) > 40
         assert spec["config"]["background"] == DARK["paper"]
@@ -114,7 +117,8 @@ def test_the_area_below_a_line_of_shares_is_the_mean() -> None:
 
     at, shares = np.array([[row["value"], row["share"]] for row in rows]).T
     assert shares[0] == 1.0
-    assert np.sum(np.diff(at) * shares[1:]) == pytest.approx(values.mean(), abs=1e-5)  # the line steps before its corners
+    # the line steps before its corners
+    assert np.sum(np.diff(at) * shares[1:]) == pytest.approx(values.mean(), abs=1e-5)
     assert [row["share"] for row in rows] == pytest.approx([np.mean(values >= value - 1e-5) for value in at], abs=1e-6)
 
 

@@ -14,7 +14,8 @@ def test_means_and_units() -> None:
     assert design.mean(values) == pytest.approx(np.average(values, axis=0, weights=[3, 2, 1]), abs=1e-15)
     assert design.unit_totals(values).sum(axis=0) / 3 == pytest.approx(design.mean(values), abs=1e-15)
     assert (design.n_units, design.unit_strata().tolist(), design.plain) == (2, [0, 1], False)  # type: ignore[union-attr]
-    assert Design.of(3, weights=[1.5e308, 1e308, 0.5e308]).weights == pytest.approx([1.5, 1.0, 0.5])  # their sum is beyond float64
+    # their sum is beyond float64
+    assert Design.of(3, weights=[1.5e308, 1e308, 0.5e308]).weights == pytest.approx([1.5, 1.0, 0.5])
     assert Design.of(3).plain
     assert Design.of(3).mean(values[:, 0]) == 0.5
     assert Design.of(3).unit_totals(values) is not None

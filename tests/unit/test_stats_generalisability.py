@@ -1,4 +1,6 @@
-"""Variance components and reliability against Brennan's book, Urbano's R package and statsmodels; swaps and discriminative power."""
+"""Variance components and reliability against Brennan's book, Urbano's R package and statsmodels;
+swaps and discriminative power.
+"""
 
 import itertools
 import math
@@ -20,7 +22,8 @@ from idealrank.stats import (
 )
 from idealrank.stats.generalisability import from_mean_squares
 
-# Brennan (2001), Generalizability Theory, synthetic data set 4 (Table 3.2): 10 persons by 12 ratings, which are 3 tasks by 4 raters.
+# Brennan (2001), Generalizability Theory, synthetic data set 4 (Table 3.2): 10 persons by 12
+# ratings, which are 3 tasks by 4 raters.
 BRENNAN = np.array(
     [
         [5, 6, 5, 5, 5, 3, 4, 5, 6, 7, 3, 3],
@@ -39,11 +42,12 @@ BRENNAN = np.array(
 CROSSED = BRENNAN.T  # items as queries, persons as systems
 NESTED = BRENNAN.reshape(10, 3, 4)  # persons as queries, tasks as systems, raters in tasks as seeds
 
-# TREC-3 ad hoc, the better 30 of 40 systems: mean squares as the manual of the R package gt4ireval 1.1 prints them.
+# TREC-3 ad hoc, the better 30 of 40 systems: mean squares as the manual of the R package gt4ireval
+# 1.1 prints them.
 TREC3 = from_mean_squares(50, 30, 0.15074, 0.85296, 0.010152)
 
 
-# --- components -------------------------------------------------------------------------------------------------------------------------
+# --- components -----------------------------------------------------------------------------------
 
 
 def test_components_of_queries_by_systems_are_those_of_the_book() -> None:
@@ -51,8 +55,8 @@ def test_components_of_queries_by_systems_are_those_of_the_book() -> None:
     # Table 6.2, page 182
     assert found.mean_squares == pytest.approx((10.2963, 11.6273, 2.7872), abs=5e-5)
     assert (found.systems, found.queries, found.interaction) == pytest.approx((0.6258, 0.8840, 2.7872), abs=5e-5)
-    # statsmodels 0.15.0, MixedLM with vc_formula, REML, the same on a complete table to the six digits of its search;
-    # tests/parity/record_stats.py
+    # statsmodels 0.15.0, MixedLM with vc_formula, REML, the same on a complete table to the six
+    # digits of its search; tests/parity/record_stats.py
     assert found.systems == pytest.approx(0.6257576360800589, rel=2e-6)
     assert found.queries == pytest.approx(0.8840066243232778, rel=2e-6)
     assert found.interaction == pytest.approx(2.7872053980498284, rel=2e-6)
@@ -60,7 +64,8 @@ def test_components_of_queries_by_systems_are_those_of_the_book() -> None:
 
 def test_components_with_seeds_in_systems_are_those_of_the_book() -> None:
     found = variance_components(NESTED)
-    # Table 3.2: persons 0.4731, tasks 0.3252, raters in tasks 0.6475, persons x tasks 0.5596, residual 2.3802
+    # Table 3.2: persons 0.4731, tasks 0.3252, raters in tasks 0.6475, persons x tasks 0.5596,
+    # residual 2.3802
     assert found.queries == pytest.approx(0.4731, abs=5e-5)
     assert found.systems == pytest.approx(0.3252, abs=5e-5)
     assert found.seeds == pytest.approx(0.6475, abs=5e-5)
@@ -97,7 +102,7 @@ def test_an_estimate_below_zero_is_zero_and_is_named() -> None:
     assert queries_for_reliability(found).generalisability == math.inf
 
 
-# --- reliability ------------------------------------------------------------------------------------------------------------------------
+# --- reliability ----------------------------------------------------------------------------------
 
 
 def test_reliability_and_its_intervals_are_those_of_the_book() -> None:
@@ -128,7 +133,8 @@ def test_a_d_study_of_trec3_prints_what_the_r_package_prints(queries: int) -> No
     assert found.generalisability_interval is not None
     assert found.dependability_interval is not None
     numbers = (found.generalisability, *found.generalisability_interval, found.dependability, *found.dependability_interval)
-    assert numbers == pytest.approx(D_STUDY[queries], abs=2e-5)  # mean squares are printed to five digits
+    # mean squares are printed to five digits
+    assert numbers == pytest.approx(D_STUDY[queries], abs=2e-5)
 
 
 # gt4ireval 1.1, d.study(stability=...): queries for E rho^2, from, to, and for Phi
@@ -192,7 +198,7 @@ def test_tables_without_variance_or_shape_are_refused() -> None:
         reliability(TREC3, n_seeds=3)
 
 
-# --- swaps ------------------------------------------------------------------------------------------------------------------------------
+# --- swaps ----------------------------------------------------------------------------------------
 
 
 def every_split(table: np.ndarray, size: int, width: float) -> tuple[np.ndarray, np.ndarray]:
@@ -254,7 +260,7 @@ def test_swaps_need_two_disjoint_sets() -> None:
         swap_rates(np.zeros((7, 2)), size=4)
 
 
-# --- discriminative power ---------------------------------------------------------------------------------------------------------------
+# --- discriminative power -------------------------------------------------------------------------
 
 
 def test_discriminative_power_counts_the_pairs_of_scipy() -> None:
@@ -274,11 +280,13 @@ def test_equal_runs_are_not_told_apart() -> None:
         assert discriminative_power(np.repeat(column, 3, axis=1), test=test).significant == 0
 
 
-# --- designs ----------------------------------------------------------------------------------------------------------------------------
+# --- designs --------------------------------------------------------------------------------------
 
 
 def test_swap_rates_honour_weights_and_clusters() -> None:
-    """Repeated queries that are one cluster, or that are one query of their weight, are the table they were made of."""
+    """Repeated queries that are one cluster, or that are one query of their weight, are the table
+    they were made of.
+    """
     table = np.random.default_rng(6).random((20, 5))
     plain = swap_rates(table, trials=100, rng=3)
     repeats = np.repeat(np.arange(20), 3)
@@ -293,11 +301,14 @@ def test_swap_rates_honour_weights_and_clusters() -> None:
 
 
 def test_both_sets_of_a_swap_keep_the_shares_of_strata() -> None:
-    """One run is better in 12 of 20 queries, worse in the others, always by as much: halves of each stratum never disagree."""
+    """One run is better in 12 of 20 queries, worse in the others, always by as much: halves of each
+    stratum never disagree.
+    """
     strata = np.repeat(["a", "b"], [12, 8])
     table = np.stack([np.zeros(20), np.where(strata == "a", 1.0, -1.0)], axis=1)
     kept = swap_rates(table, trials=200, rng=1, design=Design.of(20, strata=strata))
-    assert (kept.rate, kept.comparisons.nonzero()[0].tolist()) == (0, [20])  # always 6 up and 4 down
+    # always 6 up and 4 down
+    assert (kept.rate, kept.comparisons.nonzero()[0].tolist()) == (0, [20])
     assert swap_rates(table, trials=200, rng=1).rate > 0.1
     tenths = swap_rates(table, size=5, trials=200, rng=1, design=Design.of(20, strata=strata))
     assert tenths.comparisons.nonzero()[0].tolist() == [20]  # 3 up and 2 down
@@ -316,11 +327,13 @@ def test_discriminative_power_honours_a_design_or_says_what_does() -> None:
     assert tukey_hsd(table, design=Design.of(60)).p.tolist() == tukey_hsd(table).p.tolist()
 
 
-# --- Sakai's bootstrap ------------------------------------------------------------------------------------------------------------------
+# --- Sakai's bootstrap ----------------------------------------------------------------------------
 
 
 def sakai(change: np.ndarray, rng: np.random.Generator, draws: int, alpha: float) -> tuple[float, float]:
-    """The algorithms of the paper, one draw at a time: the achieved significance level, and the difference needed."""
+    """The algorithms of the paper, one draw at a time: the achieved significance level, and the
+    difference needed.
+    """
     n = change.size
     observed = abs(change.mean() / (change.std(ddof=1) / n**0.5))
     shifted = change - change.mean()
@@ -332,7 +345,9 @@ def sakai(change: np.ndarray, rng: np.random.Generator, draws: int, alpha: float
 
 @pytest.mark.slow
 def test_discriminative_power_by_bootstrap_is_that_of_the_paper() -> None:
-    """Levels of all pairs decide as the plain algorithm does but for those within 4 Monte Carlo errors of 0.05; likewise the difference."""
+    """Levels of all pairs decide as the plain algorithm does but for those within 4 Monte Carlo
+    errors of 0.05; likewise the difference.
+    """
     table = np.random.default_rng(8).beta(2, 2, (50, 6)) + np.linspace(0, 0.12, 6)
     found = discriminative_power(table, test="bootstrap", n_resamples=4000, rng=1)
     plain = [sakai(table[:, b] - table[:, a], np.random.default_rng(2), 4000, 0.05) for a, b in itertools.combinations(range(6), 2)]
@@ -348,7 +363,9 @@ def test_discriminative_power_by_bootstrap_is_that_of_the_paper() -> None:
 
 @pytest.mark.parametrize("test", ["t", "bootstrap"])
 def test_a_pair_of_equally_good_runs_is_called_different_at_the_level(test: str) -> None:
-    """600 pairs of 40 queries whose differences are skewed and a third of them 0: 0.05 of them, within 4 standard errors and 0.01."""
+    """600 pairs of 40 queries whose differences are skewed and a third of them 0: 0.05 of them,
+    within 4 standard errors and 0.01.
+    """
     rng = np.random.default_rng(11)
     found = [discriminative_power(equally_good(rng, 25), test=test, rng=rng).share for _ in range(2)]
     assert np.mean(found) == pytest.approx(0.05, abs=4 * (0.05 * 0.95 / 600) ** 0.5 * 1.4 + 0.01)

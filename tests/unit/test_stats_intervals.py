@@ -45,7 +45,9 @@ def test_bootstrap_of_the_same_draws_is_that_of_scipy(values, method: str, alter
 
 
 def naive_draws(design: Design, counts: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Means and linearised standard errors of each draw, by writing out the drawn queries as a data set of their own."""
+    """Means and linearised standard errors of each draw, by writing out the drawn queries as a data
+    set of their own.
+    """
     clusters = np.arange(design.n) if design.clusters is None else design.clusters
     found = []
     for drawn in counts.astype(int):
@@ -112,7 +114,9 @@ def test_every_method_agrees_on_many_queries(named: str) -> None:
 
 
 def test_variance_of_strata_and_clusters_is_the_textbook_one() -> None:
-    """Cochran (1977): strata add N_h^2/N^2 s_h^2/n_h; clusters of one size are a sample of cluster means."""
+    """Cochran (1977): strata add N_h^2/N^2 s_h^2/n_h; clusters of one size are a sample of cluster
+    means.
+    """
     values = np.random.default_rng(7).random(60)
     strata = np.repeat([0, 1, 2], [10, 20, 30])
     expected = sum((size / 60) ** 2 * values[strata == h].var(ddof=1) / size for h, size in enumerate([10, 20, 30]))

@@ -55,7 +55,8 @@ def test_counts_and_ends_are_those_of_every_draw(alternative: Alternative, n_non
         found = listed_ends(units, drawn, rank, alternative)
         assert found.end.tolist() == end.tolist()
         total = units.totals.sum()
-        of_test = [0] if alternative != "two-sided" or total > 0 else [1]  # two-sided, only the side of the mean is read
+        # two-sided, only the side of the mean is read
+        of_test = [0] if alternative != "two-sided" or total > 0 else [1]
         assert found.counted[of_test].tolist() == counted[of_test].tolist()
 
 
@@ -91,7 +92,9 @@ def test_a_first_look_that_missed_is_followed_by_one_at_everything(monkeypatch: 
 
 @pytest.mark.slow
 def test_many_sparse_columns_are_tested_in_little_memory() -> None:
-    """Of 96 columns all draws of the signs without a difference would be 101 MB at once, and as much again while they are joined."""
+    """Of 96 columns all draws of the signs without a difference would be 101 MB at once, and as
+    much again while they are joined.
+    """
     columns = np.concatenate([sparse(40, 3, seed) for seed in range(96)], axis=1)
     tracemalloc.start()
     try:
@@ -105,7 +108,9 @@ def test_many_sparse_columns_are_tested_in_little_memory() -> None:
 
 
 def test_few_large_and_many_small_differences_beside_equal_queries_have_a_p_value() -> None:
-    """Blocks of draws without one that is near the end of the interval: 17 small gains and 3 large ones of 60 queries."""
+    """Blocks of draws without one that is near the end of the interval: 17 small gains and 3 large
+    ones of 60 queries.
+    """
     gains = np.r_[np.zeros(40), np.full(17, 0.1), np.full(3, 1.0)]
 
     result = permutation_test(np.zeros(60), gains, rng=1)

@@ -1,4 +1,6 @@
-"""Corrections, Tukey's HSD of a two-way table and its letters, against SciPy, statsmodels, textbooks and brute force."""
+"""Corrections, Tukey's HSD of a two-way table and its letters, against SciPy, statsmodels,
+textbooks and brute force.
+"""
 
 import itertools
 
@@ -15,7 +17,8 @@ from tests.conftest import examples
 
 METHODS = ("holm", "bonferroni", "bh", "by")
 
-# statsmodels 0.15.0: multipletests(P, method=m)[1] for m in ("holm", "bonferroni", "fdr_bh", "fdr_by")
+# statsmodels 0.15.0: multipletests(P, method=m)[1] for m in ("holm", "bonferroni", "fdr_bh",
+# "fdr_by")
 P = [0.648, 0.6528, 0.2656, 0.002, 0.0029, 0.147, 0.1669, 0.002, 0.0024, 0.9984, 0.4256, 0.055]
 STATSMODELS = {
     "holm": [1.0, 1.0, 1.0, 0.024, 0.0261, 1.0, 1.0, 0.024, 0.024, 1.0, 1.0, 0.44],
@@ -33,7 +36,7 @@ STATSMODELS = {
 p_values = st.lists(st.floats(0, 1) | st.sampled_from([0.0, 0.01, 0.05, 1.0]), max_size=20)
 
 
-# --- corrections -------------------------------------------------------------------------------------------------------------------
+# --- corrections ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -49,7 +52,8 @@ def test_false_discovery_rates_are_those_of_scipy(method: str, p: list[float]) -
 
 @given(p=p_values.filter(lambda p: 0 < len(p) < 7))
 def test_holm_is_the_closed_test_of_bonferroni(p: list[float]) -> None:
-    # The adjusted p of i is the largest Bonferroni p of all sets that hold i (Marcus, Peritz and Gabriel 1976).
+    # The adjusted p of i is the largest Bonferroni p of all sets that hold i (Marcus, Peritz and
+    # Gabriel 1976).
     everyone = range(len(p))
     sets = [chosen for size in range(1, len(p) + 1) for chosen in itertools.combinations(everyone, size)]
     closed = [max(min(1, len(s) * min(p[i] for i in s)) for s in sets if number in s) for number in everyone]
@@ -81,7 +85,7 @@ def test_corrections_refuse_what_is_no_p_value() -> None:
         adjust([0.1], "fdr")  # type: ignore[arg-type]
 
 
-# --- the studentized range -----------------------------------------------------------------------------------------------------------
+# --- the studentized range ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("groups", "degrees"), [(2, 1), (3, 10), (10, 441), (130, 6321)])
@@ -103,10 +107,11 @@ def test_quantiles_are_those_of_printed_tables(groups: int, degrees: int, printe
     assert range_quantile(0.95, groups, degrees) == pytest.approx(printed, abs=6e-4)
 
 
-# --- Tukey's HSD -----------------------------------------------------------------------------------------------------------------------
+# --- Tukey's HSD ----------------------------------------------------------------------------------
 
-# Montgomery, Design and Analysis of Experiments, Example 4.1 (vascular grafts): six blocks, four pressures. Printed: error mean square
-# 7.33 on 15 degrees of freedom. Pairs by statsmodels 0.15.0 (mean square of ols("y ~ C(q) + C(s)")) and scipy.stats.studentized_range.
+# Montgomery, Design and Analysis of Experiments, Example 4.1 (vascular grafts): six blocks, four
+# pressures. Printed: error mean square 7.33 on 15 degrees of freedom. Pairs by statsmodels 0.15.0
+# (mean square of ols("y ~ C(q) + C(s)")) and scipy.stats.studentized_range.
 GRAFTS = np.array(
     [
         [90.3, 89.2, 98.2, 93.9, 87.4, 97.9],
@@ -191,7 +196,7 @@ def test_hsd_keeps_its_level_over_all_pairs() -> None:
     assert abs(alarms / trials - 0.05) < 4 * np.sqrt(0.05 * 0.95 / trials)
 
 
-# --- letters ---------------------------------------------------------------------------------------------------------------------------
+# --- letters --------------------------------------------------------------------------------------
 
 
 def every_graph(n: int) -> list[np.ndarray]:

@@ -1,4 +1,6 @@
-"""The sign-flip test against the enumeration of every sign vector, and its interval against the test of every shift."""
+"""The sign-flip test against the enumeration of every sign vector, and its interval against the
+test of every shift.
+"""
 
 import tracemalloc
 from itertools import product
@@ -50,7 +52,9 @@ def test_the_exact_p_value_is_that_of_all_sign_vectors(differences: list[float],
 )
 @settings(max_examples=examples(60), deadline=None)
 def test_the_interval_holds_the_shifts_that_are_not_rejected(differences: list[float], alternative: str, level: float, data: Any) -> None:
-    """On a grid of hundredths off the jumps, with clusters and weights, by enumeration at every shift."""
+    """On a grid of hundredths off the jumps, with clusters and weights, by enumeration at every
+    shift.
+    """
     values = np.array(differences)
     n = values.size
     weights = data.draw(st.none() | st.lists(st.integers(1, 4), min_size=n, max_size=n))
@@ -99,7 +103,9 @@ def test_p_of_draws_is_within_binomial_error_of_the_exact_one() -> None:
 
 
 def test_few_nonzero_among_many_queries_are_enumerated() -> None:
-    """P is exact; the interval, in which the zeros move too, is that of all 2^21 sign vectors within the error of its draws."""
+    """P is exact; the interval, in which the zeros move too, is that of all 2^21 sign vectors
+    within the error of its draws.
+    """
     differences = np.zeros((21, 3))
     differences[:4, 0], differences[7, 1], differences[:10, 2] = [0.4, 0.3, -0.1, 0.2], 0.5, np.arange(1, 11) / 10
     test = p_of(differences, rng=4)
@@ -154,7 +160,9 @@ def test_too_few_queries_have_no_end() -> None:
 
 
 def test_sums_that_differ_in_the_last_bits_are_tied() -> None:
-    """0.1 + 0.2 is not 0.3 in floating point: without a tolerance the sign vectors -0.1 -0.2 +0.3 would miss the tie."""
+    """0.1 + 0.2 is not 0.3 in floating point: without a tolerance the sign vectors -0.1 -0.2 +0.3
+    would miss the tie.
+    """
     differences = np.array([0.1, 0.2, -0.3, 0.1, 0.2, -0.3])
     assert differences.sum() != 0
     assert p_of(differences).p == 1
@@ -174,7 +182,9 @@ def test_any_number_of_threads_gives_the_same_bits(shape: tuple[int, ...]) -> No
 
 @pytest.mark.slow
 def test_memory_hardly_grows_with_the_draws() -> None:
-    """Beyond two million values in all they are no longer kept: sixteen times the draws take at most half as much again."""
+    """Beyond two million values in all they are no longer kept: sixteen times the draws take at
+    most half as much again.
+    """
     differences = np.random.default_rng(3).normal(0.01, 0.3, size=(40, 40))
     peaks = []
     for draws in (30_000, 480_000):
@@ -193,7 +203,9 @@ def test_columns_do_not_depend_on_each_other() -> None:
 
 
 def test_weights_and_clusters_of_draws_are_those_of_repeated_queries() -> None:
-    """A cluster flips as one query with their sum; a weight of 2 is a cluster of the query twice."""
+    """A cluster flips as one query with their sum; a weight of 2 is a cluster of the query
+    twice.
+    """
     generator = np.random.default_rng(6)
     values, counts = generator.normal(0.1, 0.3, size=30), generator.integers(1, 4, size=30)
     weighted = p_of(values, design=Design.of(30, weights=counts), n_resamples=4000, rng=2)
@@ -237,7 +249,7 @@ def test_what_cannot_be_tested_is_refused() -> None:
             p_of(np.arange(30), **options)  # type: ignore[arg-type]
 
 
-# --- what it is made of ------------------------------------------------------------------------------------------------------
+# --- what it is made of ---------------------------------------------------------------------------
 
 
 def test_the_first_draws_do_not_depend_on_how_many_follow() -> None:

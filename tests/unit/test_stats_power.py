@@ -1,4 +1,6 @@
-"""Power of the paired t test and of the sign flips, against statsmodels, R's PowerTOST and simulation; the half-width rule; swap rates."""
+"""Power of the paired t test and of the sign flips, against statsmodels, R's PowerTOST and
+simulation; the half-width rule; swap rates.
+"""
 
 import math
 import subprocess
@@ -45,7 +47,7 @@ EFFECTS = [(25, 0.8, 0.05, 0.5840261396263716), (50, 0.8, 0.05, 0.40418299973778
 PILOT = np.array([0.0] * 40 + [0.1, 0.2, -0.1, 0.3, 0.05, -0.05, 0.2, 0.1, -0.2, 0.1])
 
 
-# --- the paired t test ---------------------------------------------------------------------------------------------------------------
+# --- the paired t test ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("n", "d", "alpha", "two_sided", "one_sided"), POWERS)
@@ -66,7 +68,8 @@ def test_queries_needed_are_those_of_statsmodels_rounded_up(
 
 @pytest.mark.parametrize(("n", "power", "alpha", "effect"), EFFECTS)
 def test_the_detectable_effect_is_that_of_statsmodels(n: int, power: float, alpha: float, effect: float) -> None:
-    # statsmodels stops its search at about six digits; the power at what we find is right to twelve.
+    # statsmodels stops its search at about six digits; the power at what we find is right to
+    # twelve.
     found = detectable(n, 1.0, power=power, alpha=alpha)
     assert found == pytest.approx(effect, rel=2e-6)
     assert t_power(n, found, 1.0, alpha=alpha) == pytest.approx(power, abs=1e-11)
@@ -75,8 +78,9 @@ def test_the_detectable_effect_is_that_of_statsmodels(n: int, power: float, alph
 
 @pytest.mark.parametrize(("cv", "subjects", "power"), [(0.2, 20, 0.8346802), (0.3, 40, 0.8158453)])
 def test_equivalence_has_the_power_of_powertost(cv: float, subjects: int, power: float) -> None:
-    # R, PowerTOST: sampleN.TOST(CV=cv, theta0=0.95, design="2x2"), limits log(0.8) and log(1.25), subjects - 2 degrees of freedom. Its
-    # documents print the first; SciPy's quadrature over the standard deviation says both.
+    # R, PowerTOST: sampleN.TOST(CV=cv, theta0=0.95, design="2x2"), limits log(0.8) and log(1.25),
+    # subjects - 2 degrees of freedom. Its documents print the first; SciPy's quadrature over the
+    # standard deviation says both.
     error = math.sqrt(math.log(1 + cv**2) * 2 / subjects)
     degrees, margin, effect = subjects - 2, math.log(1.25), math.log(0.95)
     found = _both_beyond(stats.t.isf(0.05, degrees), degrees, (margin + effect) / error, (margin - effect) / error)
@@ -130,7 +134,7 @@ def test_plans_that_no_number_of_queries_fulfils_are_refused() -> None:
         t_power(10, 0.1, 0.1, purpose="two-sided")  # type: ignore[arg-type]
 
 
-# --- pilots --------------------------------------------------------------------------------------------------------------------------
+# --- pilots ---------------------------------------------------------------------------------------
 
 
 def test_a_pilot_has_the_sample_standard_deviation_and_its_interval() -> None:
@@ -151,12 +155,12 @@ def test_a_pilot_of_clusters_needs_as_many_more_queries() -> None:
     assert detectable(150, tripled) == pytest.approx(detectable(50, pilot(PILOT)), rel=1e-9)
 
 
-# --- half-widths -----------------------------------------------------------------------------------------------------------------------
+# --- half-widths ----------------------------------------------------------------------------------
 
 
 def test_five_hundred_queries_are_stable_to_a_hundredth_only_for_some_spreads() -> None:
-    # Closed form t sd / sqrt(n). The figures 0.0117 at 500 and 0.0084 at 1,000 belong to standard deviations of 0.133 and 0.135;
-    # at 0.14 they are 0.0123 and 0.0087.
+    # Closed form t sd / sqrt(n). The figures 0.0117 at 500 and 0.0084 at 1,000 belong to standard
+    # deviations of 0.133 and 0.135; at 0.14 they are 0.0123 and 0.0087.
     assert half_width(500, 0.14) == pytest.approx(1.9647298 * 0.14 / math.sqrt(500), rel=1e-6)
     assert half_width(np.array([500, 1000]), 0.14) == pytest.approx([0.012301, 0.008688], abs=1e-6)
     assert half_width(500, 0.1332) == pytest.approx(0.0117, abs=5e-5)
@@ -165,7 +169,7 @@ def test_five_hundred_queries_are_stable_to_a_hundredth_only_for_some_spreads() 
     assert half_width(756, 0.14) <= 0.01 < half_width(755, 0.14)
 
 
-# --- sign flips ------------------------------------------------------------------------------------------------------------------------
+# --- sign flips -----------------------------------------------------------------------------------
 
 
 def test_flips_of_normal_differences_have_the_power_of_t() -> None:

@@ -1,4 +1,6 @@
-"""Training beside queries: against statsmodels' mixed model, closed forms and simulated coverage."""
+"""Training beside queries: against statsmodels' mixed model, closed forms and simulated
+coverage.
+"""
 
 import math
 
@@ -50,12 +52,12 @@ B = np.array(
 )
 
 
-# --- against a mixed model -----------------------------------------------------------------------------------------------------------
+# --- against a mixed model ------------------------------------------------------------------------
 
 
 def test_crossed_seeds_are_the_mixed_model_of_statsmodels() -> None:
-    # statsmodels 0.15.0 on values times 100: mixedlm("y ~ 1", vc_formula={"q": "0+C(q)", "r": "0+C(r)"}), REML by Powell's method and
-    # Nelder and Mead's; tests/parity/record_stats.py
+    # statsmodels 0.15.0 on values times 100: mixedlm("y ~ 1", vc_formula={"q": "0+C(q)", "r":
+    # "0+C(r)"}), REML by Powell's method and Nelder and Mead's; tests/parity/record_stats.py
     found = replicated_difference(np.zeros_like(CROSSED), CROSSED, seeds="crossed")
     assert found.difference == pytest.approx(0.010187500000000125)
     assert found.standard_error == pytest.approx(0.030907109781157637, rel=1e-6)
@@ -65,8 +67,8 @@ def test_crossed_seeds_are_the_mixed_model_of_statsmodels() -> None:
 
 
 def test_nested_seeds_are_the_mixed_model_of_statsmodels() -> None:
-    # mixedlm("y ~ s", vc_formula={"q": "0+C(q)", "qs": "0+C(qs)", "r": "0+C(r)"}): one variance of seeds for both systems,
-    # whose balanced estimate is the mean of ours.
+    # mixedlm("y ~ s", vc_formula={"q": "0+C(q)", "qs": "0+C(qs)", "r": "0+C(r)"}): one variance of
+    # seeds for both systems, whose balanced estimate is the mean of ours.
     found = replicated_difference(A, B)
     assert found.difference == pytest.approx(-0.006375000000002867)
     assert found.standard_error == pytest.approx(0.04793732301088378, rel=1e-6)
@@ -76,7 +78,9 @@ def test_nested_seeds_are_the_mixed_model_of_statsmodels() -> None:
 
 
 def written_out(a: np.ndarray, b: np.ndarray) -> tuple[float, float, float]:
-    """Variances of the difference by queries and by as many copies on both sides, and Welch's degrees of freedom."""
+    """Variances of the difference by queries and by as many copies on both sides, and Welch's
+    degrees of freedom.
+    """
     n, k = a.shape
     by_query = np.var(b.mean(axis=1) - a.mean(axis=1), ddof=1) / n
     rests = [side - side.mean(axis=1, keepdims=True) - side.mean(axis=0) + side.mean() for side in (a, b)]
@@ -124,7 +128,7 @@ def test_the_p_value_and_the_interval_agree_at_every_level(level: float) -> None
     assert (found.p < 1 - level) == (found.low > 0 or found.high < 0)
 
 
-# --- what it reduces to ----------------------------------------------------------------------------------------------------------------
+# --- what it reduces to ---------------------------------------------------------------------------
 
 
 def test_copies_that_are_equal_leave_the_paired_t_test() -> None:
@@ -136,7 +140,9 @@ def test_copies_that_are_equal_leave_the_paired_t_test() -> None:
 
 
 def copies_without_interaction(n_seeds: int, seed: int) -> np.ndarray:
-    """Values of copies that differ by the same amount on every query, so that queries add nothing."""
+    """Values of copies that differ by the same amount on every query, so that queries add
+    nothing.
+    """
     rng = np.random.default_rng(seed)
     return np.linspace(0.1, 0.8, 20)[:, None] + rng.normal(0, 0.02, n_seeds)
 
@@ -183,7 +189,7 @@ def test_sides_change_places_with_the_sign() -> None:
     assert (here.low, here.high, here.p) == pytest.approx((-there.high, -there.low, there.p), rel=1e-12)
 
 
-# --- one copy --------------------------------------------------------------------------------------------------------------------------
+# --- one copy -------------------------------------------------------------------------------------
 
 
 def test_a_system_without_training_adds_none() -> None:
@@ -210,7 +216,7 @@ def test_one_copy_without_a_word_is_refused() -> None:
         replicated_difference(np.ones((2, 2, 2)), B)
 
 
-# --- planning and coverage -------------------------------------------------------------------------------------------------------------
+# --- planning and coverage ------------------------------------------------------------------------
 
 
 def test_more_queries_do_not_shrink_what_training_adds() -> None:
@@ -280,5 +286,7 @@ def test_leaving_out_the_seeds_covers_too_little_and_counting_them_does_not() ->
 @pytest.mark.slow
 @pytest.mark.parametrize(("n_queries", "n_seeds"), [(50, 3), (1000, 5)])
 def test_the_interval_covers_at_its_level(n_queries: int, n_seeds: int) -> None:
-    """It covers at least as often as it says, and a little more: the two sources each have their own t."""
+    """It covers at least as often as it says, and a little more: the two sources each have their
+    own t.
+    """
     assert 0.945 < seeds_and_queries.coverage(n_queries, n_seeds, trials=4000, rng=2)[3] < 0.985

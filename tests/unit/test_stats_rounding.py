@@ -1,4 +1,6 @@
-"""Rounding decides nothing: tests of k/10 and of whole numbers k agree, and a spread of rounding errors is none."""
+"""Rounding decides nothing: tests of k/10 and of whole numbers k agree, and a spread of rounding
+errors is none.
+"""
 
 from typing import Any
 
@@ -49,7 +51,9 @@ def wilcoxon_of_whole(differences: np.ndarray, alternative: str) -> float:
 
 
 def ndcg_like(whole: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Each number as a sum of ten gains in random order, over one ideal: the sums round differently."""
+    """Each number as a sum of ten gains in random order, over one ideal: the sums round
+    differently.
+    """
     parts = rng.multinomial(whole, np.full(10, 0.1))
     return np.array([sum(rng.permutation(row / 1000).tolist()) for row in parts]) / 7.383
 
@@ -93,7 +97,8 @@ def test_signed_ranks_of_sums_in_any_order(queries: int, alternative: Any) -> No
     whole_a = rng.integers(0, 7384, queries)
     whole_b = np.clip(whole_a + rng.choice([-600, -300, 0, 0, 300, 600, 900], queries), 0, 7383)
     a, b = ndcg_like(whole_a, rng), ndcg_like(whole_b, rng)
-    assert np.unique(np.abs(b - a)).size > np.unique(np.abs(whole_b - whole_a)).size  # they did round differently
+    # they did round differently
+    assert np.unique(np.abs(b - a)).size > np.unique(np.abs(whole_b - whole_a)).size
     expected = wilcoxon_of_whole(whole_b - whole_a, alternative)
     found = wilcoxon(a, b, alternative=alternative)
     assert found.p == pytest.approx(expected, rel=1e-9)
@@ -127,7 +132,7 @@ def test_a_wilcoxon_interval_excludes_0_where_p_says_so() -> None:
         assert np.isnan(found.low) or ((found.low > 0) | (found.high < 0)) == (found.p <= 0.1)
 
 
-# --- spreads -----------------------------------------------------------------------------------------------------------------
+# --- spreads --------------------------------------------------------------------------------------
 
 STEADY_A = np.arange(1, 10) / 10
 STEADY_B = STEADY_A + 0.1  # differences of 0.1, but for rounding
@@ -170,7 +175,9 @@ def test_a_spread_beyond_rounding_counts() -> None:
 
 
 def test_values_equal_but_for_rounding_have_no_spread() -> None:
-    """A side of 0.3, written in two ways: g_av is over the other's deviation alone; two such sides have none."""
+    """A side of 0.3, written in two ways: g_av is over the other's deviation alone; two such sides
+    have none.
+    """
     a, b = np.array([0.3, 0.1 + 0.2, 0.3, 0.3]), np.array([0.5, 0.4, 0.5, 0.4])
     assert a[0] != a[1]
     assert effect_sizes(a, b).g_av == pytest.approx((b - a).mean() / (b.std(ddof=1) / 2) * (1 - 3 / 23), rel=1e-12)
@@ -222,7 +229,9 @@ def test_variance_components_of_rounding_are_none() -> None:
 
 
 def test_studentised_draws_that_show_the_mean_have_no_distance_from_it() -> None:
-    """Draws of 0.1 + 0.2 alone lie at the mean 0.3 and do not vary: infinitely far from it by rounding, they would open a side."""
+    """Draws of 0.1 + 0.2 alone lie at the mean 0.3 and do not vary: infinitely far from it by
+    rounding, they would open a side.
+    """
     values = np.array([[0.3], [0.1 + 0.2], [0.2], [0.4]])
     units = ResampledUnits.of(values, Design.of(4), linear_mean(values, Design.of(4)))
     counts = np.array([[4.0, 0, 0, 0], [0, 4, 0, 0], [2, 2, 0, 0], [0, 0, 4, 0]])

@@ -1,4 +1,6 @@
-"""The sequential test of a sign: errors over every order of small populations, against a slow twin, and its answers at the ends."""
+"""The sequential test of a sign: errors over every order of small populations, against a slow twin,
+and its answers at the ends.
+"""
 
 import math
 from itertools import permutations
@@ -30,7 +32,9 @@ def test_over_every_order_a_mean_not_above_0_is_called_positive_in_at_most_half_
 
 
 def _twin(values: list[float], low: list[float], alpha: float) -> "int | None":
-    """Number of draws after which a mean above 0 is certain or the mean stake is large enough; one bet after the other."""
+    """Number of draws after which a mean above 0 is certain or the mean stake is large enough; one
+    bet after the other.
+    """
     n, stakes = len(low), [1.0] * len(_BETS)
     for place, value in enumerate(values):
         centre = -math.fsum(values[:place]) / (n - place)

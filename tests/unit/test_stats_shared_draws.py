@@ -1,4 +1,6 @@
-"""Max-T, randomised HSD and all pairs against plain programs with the same draws, and their level where there is nothing to find."""
+"""Max-T, randomised HSD and all pairs against plain programs with the same draws, and their level
+where there is nothing to find.
+"""
 
 from itertools import combinations, permutations, product
 from typing import Any
@@ -23,7 +25,7 @@ def same_results(one: Any, two: Any) -> bool:
     return all(np.array_equal(getattr(one, name), getattr(two, name)) for name in ("difference", "p", "low", "high"))
 
 
-# --- max-T -------------------------------------------------------------------------------------------------------------------
+# --- max-T ----------------------------------------------------------------------------------------
 
 
 def test_max_t_of_all_sign_vectors_is_that_of_a_plain_program() -> None:
@@ -81,11 +83,13 @@ def test_a_run_that_is_the_baseline_and_too_few_draws() -> None:
     assert all_pairs(values, n_resamples=10, rng=1).low[0, 1] == -np.inf
 
 
-# --- randomised HSD ----------------------------------------------------------------------------------------------------------
+# --- randomised HSD -------------------------------------------------------------------------------
 
 
 def naive_hsd(values: np.ndarray, draws: int, seed: int) -> tuple[np.ndarray, float]:
-    """P values and the honestly significant difference, a draw and a query at a time, with the same random orders."""
+    """P values and the honestly significant difference, a draw and a query at a time, with the same
+    random orders.
+    """
     sequence = generator_of(seed).bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
     ranges = []
     for child in sequence.spawn(-(-draws // _DRAWS)):
@@ -145,7 +149,9 @@ def test_clusters_are_rearranged_alike() -> None:
 
 @pytest.mark.slow
 def test_both_hold_their_level_where_all_runs_are_equal() -> None:
-    """600 tables of 8 equal runs: a false difference anywhere in 5 % of them (three standard errors); pairs alone far oftener."""
+    """600 tables of 8 equal runs: a false difference anywhere in 5 % of them (three standard
+    errors); pairs alone far oftener.
+    """
     wrong = {"max_t": 0, "hsd": 0, "pairs": 0}
     for seed in range(600):
         values = some_runs(40, 8, seed, effect=0)
@@ -158,7 +164,7 @@ def test_both_hold_their_level_where_all_runs_are_equal() -> None:
     assert wrong["pairs"] / 600 > 0.25
 
 
-# --- all pairs ---------------------------------------------------------------------------------------------------------------
+# --- all pairs ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("queries", "weighted"), [(9, False), (40, False), (40, True)])

@@ -1,4 +1,6 @@
-"""The exact interval of a share against SciPy's test of a binomial share, and results in order on any number of threads."""
+"""The exact interval of a share against SciPy's test of a binomial share, and results in order on
+any number of threads.
+"""
 
 import threading
 import time
@@ -20,7 +22,8 @@ def test_bounds_of_a_share_are_scipys_wherever_they_are_used(size: int, level: f
     low, high = exact_bounds(hits, size - hits, (1 - level) / 2)
     for place, count in enumerate(hits.tolist()):
         expected = stats.binomtest(count, size).proportion_ci(level)
-        assert (low[place], high[place]) == pytest.approx((expected.low, expected.high), abs=1e-11)  # SciPy looks for a root to 2e-12
+        # SciPy looks for a root to 2e-12
+        assert (low[place], high[place]) == pytest.approx((expected.low, expected.high), abs=1e-11)
         signs = np.where(np.arange(size) < count, 1.0, -1.0)
         found = sign_test(np.zeros(size), signs, level=level)
         assert (found.low, found.high) == (low[place], high[place])

@@ -1,4 +1,6 @@
-"""Families of tests against the enumeration of every sign vector, and their intervals against their p values."""
+"""Families of tests against the enumeration of every sign vector, and their intervals against their
+p values.
+"""
 
 import tracemalloc
 from itertools import product
@@ -72,7 +74,9 @@ def test_exact_p_values_are_those_of_all_sign_vectors(family: Any, alternative: 
 @given(families(queries=40), st.sampled_from(ALTERNATIVES), st.sampled_from([0.0, 0.1, -0.3]), st.sampled_from([0.3, 0.5, 0.8, 0.95]))
 @settings(max_examples=examples(300), deadline=None)
 def test_an_interval_excludes_the_null_if_and_only_if_p_is_at_most_alpha(family: Any, alternative: Any, null: float, level: float) -> None:
-    """Tenths tie often, weights of 1 to 40 leave accepted shifts that are no interval, and draws are few."""
+    """Tenths tie often, weights of 1 to 40 leave accepted shifts that are no interval, and draws
+    are few.
+    """
     tenths, counted, design = family
     asked: dict[str, Any] = {"alternative": alternative, "null": null, "level": level, "n_resamples": 199, "rng": 3}
     found = simultaneous(tenths / 10, counted=counted, design=design, **asked)
@@ -107,13 +111,16 @@ def test_sums_that_cancel_but_for_rounding_are_ties() -> None:
 
 
 def test_tests_count_their_own_queries_under_shared_signs() -> None:
-    """Four halves of one column under the draws of the whole; none may depend on what does not count."""
+    """Four halves of one column under the draws of the whole; none may depend on what does not
+    count.
+    """
     generator = np.random.default_rng(4)
     differences = generator.normal(0.1, 0.3, size=(60, 4))
     counted = np.arange(60)[:, None] % 4 >= np.arange(4)
     found = simultaneous(np.where(counted, differences, np.nan), counted=counted, rng=1, n_resamples=3000)
     zeros = simultaneous(np.where(counted, differences, 0.0), rng=1, n_resamples=3000)
-    assert found.p.tolist() == zeros.p.tolist()  # zeros change no statistic, only means and intervals
+    # zeros change no statistic, only means and intervals
+    assert found.p.tolist() == zeros.p.tolist()
     assert found.difference == pytest.approx([differences[rows, at].mean() for at, rows in enumerate(counted.T)], abs=1e-14)
     units, statistics = counted.sum(axis=0), []
     for at, rows in enumerate(counted.T):
@@ -123,7 +130,8 @@ def test_tests_count_their_own_queries_under_shared_signs() -> None:
         assert reach >= found.critical_t[at] - 1e-9
         statistics.append(reach / np.sqrt((units[at] - 1 + reach**2) / units[at]))
         assert found.differs[at] == (abs(mean / error) > found.critical_t[at])
-    assert statistics == pytest.approx([statistics[0]] * 4, abs=1e-9)  # one critical value, with the degrees of freedom of each
+    # one critical value, with the degrees of freedom of each
+    assert statistics == pytest.approx([statistics[0]] * 4, abs=1e-9)
     assert found.critical_t[0] == found.critical
     assert (np.diff(found.critical_t) > 0).all()  # fewer units need a larger t
 
@@ -134,7 +142,8 @@ def test_one_sided_ends_are_those_of_their_own_critical_value(alternative: Any, 
     found = simultaneous(differences, alternative=alternative, null=0.05 * sign, rng=2, n_resamples=5000)
     errors = differences.std(axis=0, ddof=1) / np.sqrt(50)
     reach = sign * (differences.mean(axis=0) - (found.low if sign > 0 else found.high)) / errors
-    assert reach == pytest.approx(reach[0], abs=1e-9)  # one critical value for all, and at least that of p
+    # one critical value for all, and at least that of p
+    assert reach == pytest.approx(reach[0], abs=1e-9)
     assert (reach >= np.abs(found.critical_t) - 1e-9).all()
     two = simultaneous(differences, null=0.05 * sign, rng=2, n_resamples=5000)
     assert (found.critical_t < two.critical_t).all()

@@ -1,4 +1,6 @@
-"""Rare large losses: p values and bounds against the binomial law, closed sums of exponentials and drawn Dirichlet weights."""
+"""Rare large losses: p values and bounds against the binomial law, closed sums of exponentials and
+drawn Dirichlet weights.
+"""
 
 from fractions import Fraction
 

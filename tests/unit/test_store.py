@@ -157,7 +157,8 @@ def test_a_beginning_of_several_ids_names_them(store: Store) -> None:
     key = store.add(evaluations()[0])
     other = key[:6] + ("0" if key[6] != "0" else "1") + key[7:]
     columns = "kind, time, name, digest, record, convention, fingerprint, version, commit_id, dirty, command"
-    with store._database.writing() as connection:  # one such pair comes by chance once in 16 million
+    # one such pair comes by chance once in 16 million
+    with store._database.writing() as connection:
         connection.execute(f"INSERT INTO entry (id, {columns}) SELECT ?, {columns} FROM entry WHERE id = ?", (other, key))
 
     with pytest.raises(InputError, match=f"found {min(key, other)}, {max(key, other)}, expected one; give more digits"):

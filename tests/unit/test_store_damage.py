@@ -31,7 +31,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
 
 
 def numbers(store: Store) -> dict[str, Any]:
-    """By entry: what is asked of a record; tags and notes, which may change, and what is missing are left out."""
+    """By entry: what is asked of a record; tags and notes, which may change, and what is missing
+    are left out.
+    """
     found: dict[str, Any] = {}
     for entry in store.entries():
         found[entry.id, "entry"] = (entry.kind, entry.name, str(entry.means), entry.n_queries, entry.fingerprint, entry.record.time)
@@ -192,7 +194,8 @@ def test_an_entry_that_is_removed_between_two_looks_is_said(tmp_path: Path, monk
             with monkeypatch.context() as patch:
                 patch.setattr(Store, "resolve", and_another_removes)
                 try:
-                    assert look(store, key) in (None, key[:4]), place  # removed, as was asked; or of its id alone
+                    # removed, as was asked; or of its id alone
+                    assert look(store, key) in (None, key[:4]), place
                 except InputError as error:
                     said = str(error)
             assert "another process removed" in said or "found none in" in said

@@ -241,7 +241,9 @@ def test_gc_removes_leftovers_of_the_dead_after_an_hour(store: Store) -> None:
 
 @pytest.mark.parametrize("times", [2, pytest.param(20, marks=pytest.mark.slow)])
 def test_gc_waits_for_a_writer_that_has_placed_its_files(store: Store, times: int) -> None:
-    """Sweepers run all the while that a writer stores the same file again and again and removes it."""
+    """Sweepers run all the while that a writer stores the same file again and again and removes
+    it.
+    """
     done = threading.Event()
     swept: list[int] = []
 
@@ -309,7 +311,9 @@ def test_a_refusal_says_what_to_do_about_its_reason(store: Store, monkeypatch: p
 
 
 def test_a_gate_that_the_judgments_do_not_reach_is_made_again_without_rankings(store: Store) -> None:
-    """A store keeps no rankings, so that the tipping point of a gate made again is the one that was found with them."""
+    """A store keeps no rankings, so that the tipping point of a gate made again is the one that was
+    found with them.
+    """
     _, pooled, baseline, run = collection()
     new, main = evaluated(pooled, run, "new"), evaluated(pooled, baseline, "main")
     keys = [store.add(one) for one in (new, main)]
@@ -346,7 +350,8 @@ def test_comparisons_and_gates_are_made_again(store: Store) -> None:
     assert store.gate_again(store.add_gate(named, keys[::-1])).as_dict() == named.as_dict()
     turned = ir.compare(one, other, measures=["RR", "AP"], rng=7, n_resamples=500)
     kept = store.add_comparison(turned, keys)
-    assert list(store.comparison(kept).result["means"]) == list(store.compare_again(kept).means) == ["RR", "AP"]  # the first one decides
+    # the first one decides
+    assert list(store.comparison(kept).result["means"]) == list(store.compare_again(kept).means) == ["RR", "AP"]
     unkept = store.add_comparison(compared, keys)
     with pytest.raises(InputError, match="its queries had weights, which were not kept"):
         store.compare_again(unkept)

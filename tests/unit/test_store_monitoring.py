@@ -1,4 +1,6 @@
-"""Rounds of monitors in a store: all of a round or nothing of it, and a message until it is sent."""
+"""Rounds of monitors in a store: all of a round or nothing of it, and a message until it is
+sent.
+"""
 
 import sqlite3
 from collections.abc import Iterator

@@ -1,4 +1,6 @@
-"""A store that may not be written is read all the same, beside a writer too; what would change it says so."""
+"""A store that may not be written is read all the same, beside a writer too; what would change it
+says so.
+"""
 
 import os
 import re
@@ -46,7 +48,9 @@ def set_writable(folder: Path, *, writable: bool) -> None:
 
 @pytest.fixture
 def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A working folder that every user may enter; the folder of pytest is closed to others, and a clone in a home folder may be."""
+    """A working folder that every user may enter; the folder of pytest is closed to others, and a
+    clone in a home folder may be.
+    """
     folder = Path(tempfile.mkdtemp(prefix="idealrank-read-only-"))
     folder.chmod(0o755)
     monkeypatch.chdir(folder)
@@ -117,7 +121,8 @@ def test_every_writing_command_says_that_the_store_is_read_only(place: Path) -> 
     ids += example_verdicts(store, ids)
     with Store.open(store) as opened:
         opened.export_file(ids[0], place / "one.zip")
-    # A first time on a copy, with power: the files of Python itself may be closed to others, as in a home folder.
+    # A first time on a copy, with power: the files of Python itself may be closed to others, as in
+    # a home folder.
     for command in writing(ids, shutil.copytree(store, place / "copy"), place / "one.zip"):
         run(command)
     set_writable(store, writable=False)
@@ -163,7 +168,9 @@ for place in range(number):
 
 
 def test_a_store_that_others_write_meanwhile_is_read_whole(place: Path) -> None:
-    """The writer closes the store again and again, which moves what it wrote from the log into the database."""
+    """The writer closes the store again and again, which moves what it wrote from the log into the
+    database.
+    """
     store = place / "results"
     Store.open(store).close()
     writer = subprocess.Popen([sys.executable, "-c", WRITER, str(store), "25"], stdout=subprocess.PIPE, text=True, cwd=ROOT)

@@ -1,4 +1,6 @@
-"""Killed writers, four at once and a full disk lose nothing that was acknowledged: the script that shows it, and that it can fail."""
+"""Killed writers, four at once and a full disk lose nothing that was acknowledged: the script that
+shows it, and that it can fail.
+"""
 
 import importlib
 import os
@@ -65,7 +67,9 @@ def test_200_kills_lose_nothing() -> None:
 
 @pytest.mark.slow
 def test_kills_find_rows_that_are_committed_before_their_files() -> None:
-    """Nine of 200 kills did when this was written: that none does has a chance of about one in ten thousand."""
+    """Nine of 200 kills did when this was written: that none does has a chance of about one in ten
+    thousand.
+    """
     memory = ["--folder", "/dev/shm"] if Path("/dev/shm").is_dir() else []
     rows = run("--kills", "200", "--each", "2", "--fillings", "2", "--control", *memory, code=1)
     assert int(rows[0][4]) > 0
@@ -131,7 +135,8 @@ def test_files_are_on_the_disk_under_their_names_before_the_row_is_committed(
         (renamed,) = (place for place, (what, words) in enumerate(events) if what == "rename" and words.endswith(f" {name}"))
         unfinished = events[renamed][1].split()[0]
         assert events.index(("fsync", unfinished)) < renamed < events.index(("fsync", name[:2]), renamed) < commit
-        for folder in ("values", tmp_path.name):  # where the folder of the file, and that of all values, may be new
+        # where the folder of the file, and that of all values, may be new
+        for folder in ("values", tmp_path.name):
             assert renamed < events.index(("fsync", folder), renamed) < commit
     inserts = [place for place, event in enumerate(events) if event == ("sql", "INSERT")]
     assert inserts

@@ -1,4 +1,6 @@
-"""An archive whose hashes are right and whose contents make no sense is refused in words, or does no harm to any command."""
+"""An archive whose hashes are right and whose contents make no sense is refused in words, or does
+no harm to any command.
+"""
 
 import re
 from collections import Counter
@@ -17,12 +19,15 @@ QRELS = {"q1": {"a": 2, "b": 0, "c": 1}, "q2": {"c": 2, "d": 1}, "q3": {"a": 1},
 RUN = {"q1": {"a": 3.0, "x": 2.0, "b": 2.0}, "q2": {"x": 2.0, "c": 1.0, "d": 0.5}, "q4": {"e": 1.0}}
 MEASURES = ["RR", "nDCG@10", "GMAP", "NumRet", "RelString"]
 CONVENTION = "standard,no_relevant=left-out,missing=left-out"
-FOUND = re.compile(r"(?<![.\w])found ")  # says what was found; `labels.found` is a field of the record
+# says what was found; `labels.found` is a field of the record
+FOUND = re.compile(r"(?<![.\w])found ")
 
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """An archive with every file that one can have, and the evaluation itself in a store of its own."""
+    """An archive with every file that one can have, and the evaluation itself in a store of its
+    own.
+    """
     folder = tmp_path_factory.mktemp("senseless")
     hits = judged_hits(ir.Qrels(QRELS), ir.Run(RUN), CONVENTION)
     with Store.open(folder / "first") as store:

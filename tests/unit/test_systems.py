@@ -1,4 +1,6 @@
-"""Systems of several copies: numbers of `replicated_difference`, families by Bonferroni, the power behind what is visible, folds."""
+"""Systems of several copies: numbers of `replicated_difference`, families by Bonferroni, the power
+behind what is visible, folds.
+"""
 
 import json
 

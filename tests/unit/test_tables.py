@@ -1,4 +1,6 @@
-"""Tables in every form: what people see, what programs read, and that no name gets out of its cell, by independent readers."""
+"""Tables in every form: what people see, what programs read, and that no name gets out of its cell,
+by independent readers.
+"""
 
 import csv
 import io
@@ -40,7 +42,7 @@ def table_of(names: list[str], **options: object) -> Table:
     return Table(columns=[Column(title="run"), Column(title="AP", kind="number")], rows=rows, **options)  # type: ignore[arg-type]
 
 
-# --- plain text ------------------------------------------------------------------------------------------------------------------
+# --- plain text -----------------------------------------------------------------------------------
 
 
 def test_points_stand_below_each_other_whatever_the_digits_and_marks() -> None:
@@ -51,7 +53,8 @@ def test_points_stand_below_each_other_whatever_the_digits_and_marks() -> None:
 
     numbers = [line for line, cell in zip(lines, cells, strict=True) if "." in cell.text]
     assert len({line.index(".") for line in numbers}) == 1
-    assert lines[0].index("1") == numbers[0].index(".") - 1  # a whole number ends where the others have their point
+    # a whole number ends where the others have their point
+    assert lines[0].index("1") == numbers[0].index(".") - 1
 
 
 def test_a_table_that_is_too_wide_turns_its_rows_into_columns() -> None:
@@ -76,11 +79,13 @@ def test_the_pieces_of_a_line_are_the_text(names: list[str], width: int) -> None
     assert all(line.isprintable() for line in lines)
 
 
-# --- Markdown --------------------------------------------------------------------------------------------------------------------
+# --- Markdown -------------------------------------------------------------------------------------
 
 
 def markdown_cells(text: str) -> list[str]:
-    """What a reader of Markdown shows in each cell; fails where anything but our own bold type is more than text."""
+    """What a reader of Markdown shows in each cell; fails where anything but our own bold type is
+    more than text.
+    """
     parsed = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text)
     inner = [token for before, token in pairwise(parsed) if before.type in ("td_open", "th_open")]
     kinds = {child.type for token in inner for child in token.children or ()}
@@ -104,7 +109,7 @@ def test_any_name_is_read_back_from_markdown(names: list[str]) -> None:
     assert [cell.replace("\u2060", "") for cell in markdown_cells(forms.as_markdown(table_of(names)))[2::2]] == shown
 
 
-# --- HTML ------------------------------------------------------------------------------------------------------------------------
+# --- HTML -----------------------------------------------------------------------------------------
 
 
 class Reader(HTMLParser):
@@ -177,7 +182,7 @@ def test_numbers_with_unlike_digits_are_padded_in_html() -> None:
     assert [one["text"] for one in found if one["tag"] == "td"] == ["1\u2008\u2007\u2007\u2007", "0.031"]
 
 
-# --- LaTeX -----------------------------------------------------------------------------------------------------------------------
+# --- LaTeX ----------------------------------------------------------------------------------------
 
 
 def test_latex_escapes_names_and_pads_numbers() -> None:
@@ -195,7 +200,7 @@ def test_latex_escapes_names_and_pads_numbers() -> None:
 # What a spreadsheet would compute begins so, in the width of East Asian letters too.
 FORMULAS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 
-# --- CSV and records -------------------------------------------------------------------------------------------------------------
+# --- CSV and records ------------------------------------------------------------------------------
 
 
 @given(st.lists(st.tuples(NAMES, st.floats(allow_nan=False, allow_infinity=False)), min_size=1, max_size=4))

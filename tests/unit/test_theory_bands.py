@@ -1,4 +1,6 @@
-"""What bands are made of: intervals of a share, and how many independent documents the data are worth."""
+"""What bands are made of: intervals of a share, and how many independent documents the data are
+worth.
+"""
 
 import numpy as np
 import pytest
@@ -12,7 +14,9 @@ from idealrank.theory.estimation.sample import Sample
 
 @pytest.mark.parametrize("queries", [2, 5, 40])
 def test_wilson_of_a_few_queries_has_students_quantile(queries: int) -> None:
-    """Its ends are where the share is as far off as the quantile allows: (share - p)^2 = t^2 p (1 - p) / n."""
+    """Its ends are where the share is as far off as the quantile allows: (share - p)^2 = t^2 p (1 -
+    p) / n.
+    """
     share, size, quantile = 0.3, 50.0, stats.t.ppf(0.975, queries - 1)
     low, high = wilson(np.array([share]), np.array([size]), 0.95, queries)
 
@@ -22,7 +26,9 @@ def test_wilson_of_a_few_queries_has_students_quantile(queries: int) -> None:
 
 
 def test_queries_that_agree_by_luck_are_worth_no_more_than_their_documents() -> None:
-    """Ten queries, half of the documents of each relevant but for one query: less variance than chance has."""
+    """Ten queries, half of the documents of each relevant but for one query: less variance than
+    chance has.
+    """
     relevant = np.tile(np.arange(10) % 2 == 0, 10)
     relevant[0] = False
     documents = PlacedDocuments(score=np.zeros(100), relevant=relevant, query=np.repeat(np.arange(10), 10), n_queries=10)
@@ -33,7 +39,9 @@ def test_queries_that_agree_by_luck_are_worth_no_more_than_their_documents() -> 
 
 
 def test_where_all_documents_agree_as_much_is_lost_to_queries_as_elsewhere() -> None:
-    """Below, a query is all relevant or not at all, so 40 of them are worth 39; above, all documents are relevant."""
+    """Below, a query is all relevant or not at all, so 40 of them are worth 39; above, all
+    documents are relevant.
+    """
     code = np.tile(np.repeat([0, 1], 10), 40)
     query = np.repeat(np.arange(40), 20)
     relevant = (code == 1) | (query % 4 == 0)
@@ -47,7 +55,9 @@ def test_where_all_documents_agree_as_much_is_lost_to_queries_as_elsewhere() -> 
 
 @pytest.mark.parametrize("held", [1, 1000, 1 << 16])
 def test_blocks_of_queries_change_no_bit(monkeypatch: pytest.MonkeyPatch, held: int) -> None:
-    """Each sum is that of a loop from the first cell to the last, and from the first query to the last."""
+    """Each sum is that of a loop from the first cell to the last, and from the first query to the
+    last.
+    """
     rng = np.random.default_rng(3)
     query, code, relevant = rng.integers(0, 300, 5000), rng.integers(0, 40, 5000), rng.random(5000) < 0.3
     hits, count = np.zeros((300, 40)), np.zeros((300, 40))
@@ -76,7 +86,9 @@ def test_shares_of_a_cell_each_have_the_worth_of_weights_of_one() -> None:
 
 
 def test_a_band_is_wider_where_ybar_is_steep() -> None:
-    """The place of a document is uncertain by s (1 - s) / n, which the slope of ybar turns into uncertainty of its chance."""
+    """The place of a document is uncertain by s (1 - s) / n, which the slope of ybar turns into
+    uncertainty of its chance.
+    """
     rng = np.random.default_rng(2)
     scores = rng.random(4000)
     labels = rng.random(4000) < np.clip(10 * (scores - 0.45), 0.01, 0.99)

@@ -1,4 +1,6 @@
-"""Which of two rankers is ahead at each length, for models and for real scores, against documents drawn one by one."""
+"""Which of two rankers is ahead at each length, for models and for real scores, against documents
+drawn one by one.
+"""
 
 from typing import Any
 
@@ -27,7 +29,9 @@ def mild(s: Any) -> Any:
 
 
 def drawn_by_rejection(ybar: Any, relevant: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Scores of documents given their relevance: uniform ones are kept with the chance of the label."""
+    """Scores of documents given their relevance: uniform ones are kept with the chance of the
+    label.
+    """
     scores, open_ = np.empty(relevant.shape), np.ones(relevant.shape, bool)
     while open_.any():
         score, chance = rng.random((2, *relevant.shape))
@@ -38,7 +42,9 @@ def drawn_by_rejection(ybar: Any, relevant: np.ndarray, rng: np.random.Generator
 
 @pytest.mark.slow
 def test_models_agree_with_documents_drawn_one_by_one() -> None:
-    """Documents with labels and two scores each, in order of arrival; values by the measure itself."""
+    """Documents with labels and two scores each, in order of arrival; values by the measure
+    itself.
+    """
     sizes, runs, rng = [10, 20, 40], 1000, np.random.default_rng(1)
     relevant = rng.random((runs, 40)) < 0.5
     scores = [drawn_by_rejection(ybar, relevant, rng) for ybar in (lin, half)]
@@ -56,7 +62,9 @@ def test_models_agree_with_documents_drawn_one_by_one() -> None:
 
 @pytest.mark.slow
 def test_graded_models_count_all_grades() -> None:
-    """A ranker that knows only the higher grade is ahead of one that knows only the lower, and equal to itself by symmetry."""
+    """A ranker that knows only the higher grade is ahead of one that knows only the lower, and
+    equal to itself by symmetry.
+    """
     top = {1: lambda s: 0.3 + 0 * s, 2: lambda s: 0.4 * s}
     low = {1: lambda s: 0.6 * s, 2: lambda s: 0.2 + 0 * s}
     assert distinguish(top, low, discount="zipf(0.5)", gain="exp2", sizes=[3000], runs=100, rng=1).share("a_better")[0] == 1

@@ -1,4 +1,6 @@
-"""ybar from data: canonical scores, estimates by three methods, their bands, and what they imply for NDCG."""
+"""ybar from data: canonical scores, estimates by three methods, their bands, and what they imply
+for NDCG.
+"""
 
 import importlib.util
 import sys
@@ -27,7 +29,7 @@ def sampled(n: int, seed: int, low: float = 0.1, rise: float = 0.8) -> tuple[Flo
     return (rng.random(n) < low + rise * scores).astype(np.float64), scores
 
 
-# --- canonical scores --------------------------------------------------------------------------------------------------------
+# --- canonical scores -----------------------------------------------------------------------------
 
 
 def test_canonical_scores_are_mid_ranks_of_each_query() -> None:
@@ -50,7 +52,7 @@ def test_canonical_scores_take_what_ndcg_takes() -> None:
     assert canonical_scores([]).size == 0
 
 
-# --- estimates ---------------------------------------------------------------------------------------------------------------
+# --- estimates ------------------------------------------------------------------------------------
 
 
 def test_bins_by_hand() -> None:
@@ -135,7 +137,7 @@ def test_short_lists_have_defaults_that_work() -> None:
     assert estimate_ybar(labels, scores).value[[10, 90]] == pytest.approx([1 / 6, 5 / 6], abs=0.08)
 
 
-# --- bands -------------------------------------------------------------------------------------------------------------------
+# --- bands ----------------------------------------------------------------------------------------
 
 
 def test_intervals_of_shares_are_those_of_scipy() -> None:
@@ -193,7 +195,9 @@ def experiment(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 @pytest.mark.parametrize("method", ["kernel", "binned", "isotonic"])
 def test_bands_hold_the_truth(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sixty samples of 500 documents; nominal 0.95, and the standard error of the mean over the grid is about 0.01."""
+    """Sixty samples of 500 documents; nominal 0.95, and the standard error of the mean over the
+    grid is about 0.01.
+    """
     module = experiment(monkeypatch)
     found = module.coverage(module.MODELS["LIN"], 500, method, 60, np.random.default_rng(11))
     assert found.mean > 0.91
@@ -213,7 +217,7 @@ def test_bands_hold_the_truth_where_queries_differ() -> None:
     assert held.min() / 60 > 0.8
 
 
-# --- what follows for NDCG ---------------------------------------------------------------------------------------------------
+# --- what follows for NDCG ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", ["kernel", "binned", "isotonic"])
@@ -230,7 +234,9 @@ def test_implied_values_are_those_of_the_functions(method: str) -> None:
 
 
 def test_implied_mean_is_that_of_simulated_lists() -> None:
-    """Lists of 10,000 documents drawn from the estimate; 5 standard errors, and a tenth of what the correction does."""
+    """Lists of 10,000 documents drawn from the estimate; 5 standard errors, and a tenth of what the
+    correction does.
+    """
     found = estimate_ybar(*sampled(1000, 13), method="binned", bins=10)
     values = simulate(found, 10_000, 200, discount="zipf(0.5)", points=found.points, rng=14)
     implied = found.pseudo_expectation(10_000, "zipf(0.5)", resamples=10, rng=0).value
@@ -262,7 +268,9 @@ def test_graded_estimates_imply_graded_ndcg() -> None:
 
 
 def test_a_sample_drawn_again_varies_as_a_new_one_would() -> None:
-    """The share of relevant documents: binomial for one query, and between queries where there are several."""
+    """The share of relevant documents: binomial for one query, and between queries where there are
+    several.
+    """
     labels, scores = sampled(300, 16)
     one = [cells.reached.sum() / 300 for cells in Sample.of(labels, scores, 1.0).resampled(np.random.default_rng(1), 2000)]
     p = labels.mean()
@@ -276,7 +284,9 @@ def test_a_sample_drawn_again_varies_as_a_new_one_would() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("ranker", ["RankSVM", "ListNet", "random"])
 def test_500_documents_of_a_query_foretell_its_ndcg_at_5000(ranker: str) -> None:
-    """Three real rankers on 40 queries that were not drawn from one ybar: the mean NDCG of all documents, from the first tenth."""
+    """Three real rankers on 40 queries that were not drawn from one ybar: the mean NDCG of all
+    documents, from the first tenth.
+    """
     collection = ir.theory.paper_rankers()
     labels, scores = collection.grades.reshape(40, 5000), collection.scores[ranker].reshape(40, 5000)
     actual = ir.ndcg((labels >= 1).astype(float), scores).mean()
@@ -288,7 +298,9 @@ def test_500_documents_of_a_query_foretell_its_ndcg_at_5000(ranker: str) -> None
 
 
 def test_the_default_bandwidth_follows_the_data() -> None:
-    """Wide where ybar is a line, narrow where it steps; and never so narrow that short lists leave gaps."""
+    """Wide where ybar is a line, narrow where it steps; and never so narrow that short lists leave
+    gaps.
+    """
     labels, scores = sampled(2000, 18)
     step = np.random.default_rng(19).random(2000) < np.where(scores < 0.7, 0.1, 0.8)
     wide, narrow = chosen_bandwidth(Sample.of(labels, scores, 1.0)), chosen_bandwidth(Sample.of(step, scores, 1.0))
@@ -305,7 +317,7 @@ def test_text_of_what_is_implied() -> None:
     assert text.endswith("(95 %, 10 samples of queries)")
 
 
-# --- errors ------------------------------------------------------------------------------------------------------------------
+# --- errors ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -360,7 +372,9 @@ def test_an_estimate_prints_what_it_stands_on() -> None:
 
 
 def test_weights_of_a_kernel_are_the_same_however_many_are_made_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At each place they are those of the line with the least weighted squares, but for a factor."""
+    """At each place they are those of the line with the least weighted squares, but for a
+    factor.
+    """
     rng = np.random.default_rng(12)
     cells = Cells(np.sort(rng.random(90)), rng.integers(1, 5, 90).astype(float), np.zeros((1, 90)))
     found = Kernel(0.3).weights(cells)

@@ -1,4 +1,6 @@
-"""What the theory is built from: integrals, models of relevance, and how discounts fall and cutoffs grow."""
+"""What the theory is built from: integrals, models of relevance, and how discounts fall and cutoffs
+grow.
+"""
 
 import math
 
@@ -41,7 +43,9 @@ def test_the_integral_of_a_decay(text: str) -> None:
 
 @pytest.mark.parametrize("beta", [0.25, 0.5, 0.8, 1.5, 2.0])
 def test_kappa_of_zipf_is_the_zeta_function(beta: float) -> None:
-    """kappa = zeta(b) + 1 / (1 - b); below 1 zeta is the analytic continuation, by its functional equation."""
+    """kappa = zeta(b) + 1 / (1 - b); below 1 zeta is the analytic continuation, by its functional
+    equation.
+    """
     value = (
         zeta(beta)
         if beta > 1
@@ -61,7 +65,9 @@ def _zeta_above(beta: float) -> float:
 
 
 def test_kappa_of_the_others() -> None:
-    """Euler's constant; the logarithm's, recomputed independently (papers' golden numbers); a geometric series in closed form."""
+    """Euler's constant; the logarithm's, recomputed independently (papers' golden numbers); a
+    geometric series in closed form.
+    """
     assert decay_of("zipf").kappa == pytest.approx(0.577215664901533, abs=1e-13)
     assert decay_of("log2").kappa == pytest.approx(0.801925437226512, abs=2e-13)
     assert decay_of("geometric(2)").kappa == pytest.approx(1 - 0.5 / math.log(2), abs=1e-14)
@@ -92,7 +98,8 @@ def test_how_cutoffs_grow() -> None:
         ("whole", 1, 1000),
     ]
     assert growth_of(10).at(4) == 4
-    assert growth_of(10).log_share(10**20) == pytest.approx(math.log(1e-19), rel=1e-14)  # beyond whole numbers of 63 bits
+    # beyond whole numbers of 63 bits
+    assert growth_of(10).log_share(10**20) == pytest.approx(math.log(1e-19), rel=1e-14)
 
 
 def test_integrals_settle_or_say_so() -> None:

@@ -1,4 +1,6 @@
-"""Verdicts on discounts and cutoffs, written by hand from the theorems; and what is said of functions, of which no theorem speaks."""
+"""Verdicts on discounts and cutoffs, written by hand from the theorems; and what is said of
+functions, of which no theorem speaks.
+"""
 
 import math
 from collections.abc import Callable
@@ -11,8 +13,8 @@ from idealrank.theory.feasible import Feasibility, feasibility
 
 F, B, N = "feasible", "borderline", "infeasible"
 CUTOFFS = (None, "0.2n", "0.9n", "1n", "sqrt(n)", "n^0.3", "n^0.9", 1, 10)
-# Wang et al. (2013): whole lists by Theorems 4 and 6, 7 and 8, 9, 10; shares by 12 and 13; k = o(n) by 11; constants by 10. The
-# linear discount by the law of large numbers.
+# Wang et al. (2013): whole lists by Theorems 4 and 6, 7 and 8, 9, 10; shares by 12 and 13; k = o(n)
+# by 11; constants by 10. The linear discount by the law of large numbers.
 TABLE: dict[str, tuple[str, ...]] = {
     "log2": (F, F, F, F, B, B, B, N, N),
     "log(10)": (F, F, F, F, B, B, B, N, N),
@@ -80,7 +82,9 @@ def test_what_the_paper_states_otherwise_is_named(discount: str, cutoff: str | i
 
 
 def test_what_is_seen_names_the_share_and_the_power() -> None:
-    """The threshold: (k/n) against k^-1/2 for weights near even, against k^-(1-b) for b above a half."""
+    """The threshold: (k/n) against k^-1/2 for weights near even, against k^-(1-b) for b above a
+    half.
+    """
     assert "top 20 % of the list" in feasibility("log2", "0.2n").distinguishes
     assert "vanish in the noise" in feasibility("log2", "n^0.66").distinguishes
     assert "n^0.667, also" in feasibility("log2", "n^0.7").distinguishes
@@ -102,9 +106,11 @@ def test_a_function_is_undecided_but_at_a_constant_cutoff() -> None:
         (lambda rank: rank**-0.5, "feasible"),
         (lambda rank: np.ones(rank.size), "feasible"),
         (lambda rank: 1 / rank, None),
-        (lambda rank: 1 / (rank * np.log1p(rank)), None),  # diverges though every exponent is above 1
+        # diverges though every exponent is above 1
+        (lambda rank: 1 / (rank * np.log1p(rank)), None),
         (lambda rank: 1 / (rank * np.log1p(rank) ** 2), None),  # converges
-        (lambda rank: np.exp(-(rank**0.1)), None),  # converges though every exponent to 10^6 is below 1
+        # converges though every exponent to 10^6 is below 1
+        (lambda rank: np.exp(-(rank**0.1)), None),
         (lambda rank: rank**-1.5, "infeasible"),
         (lambda rank: np.exp2(-rank), "infeasible"),
         (lambda rank: 1.0 * (rank <= 50), "infeasible"),
@@ -124,7 +130,9 @@ def test_a_function_cut_at_a_vanishing_share_is_borderline_at_best() -> None:
 
 
 def test_the_evidence_of_a_power() -> None:
-    """By hand: sum of 1/r to 100, and (sum)^2 / sum of squares, over the ten ranks that sqrt(n) leaves."""
+    """By hand: sum of 1/r to 100, and (sum)^2 / sum of squares, over the ten ranks that sqrt(n)
+    leaves.
+    """
     row = feasibility(lambda rank: 1 / rank, "sqrt(n)", largest=100).evidence[-1]
     total = math.fsum(1 / r for r in range(1, 11))
     assert (row.n, row.cutoff) == (100, 10)
@@ -160,7 +168,9 @@ def test_what_is_no_discount_or_cutoff_is_refused(discount: object, options: dic
 
 @pytest.mark.parametrize("discount", TABLE)
 def test_a_discount_is_infeasible_where_ndcg_has_no_limit(discount: str) -> None:
-    """`limit` refuses what Theorem 10 forbids, and gives ybar(1) for the borderline; both are written from other sides of the theory."""
+    """`limit` refuses what Theorem 10 forbids, and gives ybar(1) for the borderline; both are
+    written from other sides of the theory.
+    """
     for cutoff in CUTOFFS:
         verdict = feasibility(discount, cutoff).verdict
         try:
@@ -173,7 +183,9 @@ def test_a_discount_is_infeasible_where_ndcg_has_no_limit(discount: str) -> None
 
 @pytest.mark.slow
 def test_deep_powers_see_different_slopes_at_the_top() -> None:
-    """Two rankers of equal ybar(1): the difference outgrows the noise at n^0.9, as 10^0.35 a decade, and drowns at sqrt(n)."""
+    """Two rankers of equal ybar(1): the difference outgrows the noise at n^0.9, as 10^0.35 a
+    decade, and drowns at sqrt(n).
+    """
     pairs = [("log2", "sqrt(n)"), ("log2", "n^0.9")]
     ratios = []
     for n in (10**4, 10**6):

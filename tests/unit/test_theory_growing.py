@@ -108,7 +108,7 @@ def test_what_cannot_be_is_refused(labels: list, scores: list, options: dict, sa
         growing_ndcg(labels, scores, **options)
 
 
-# --- collections -------------------------------------------------------------------------------------------------------------
+# --- collections ----------------------------------------------------------------------------------
 
 
 def test_a_file_of_ones_own_is_read_with_its_names(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""Limits of NDCG: the theorems' numbers as recomputed independently, closed forms, and what has no limit."""
+"""Limits of NDCG: the theorems' numbers as recomputed independently, closed forms, and what has no
+limit.
+"""
 
 import math
 from collections.abc import Callable
@@ -67,7 +69,9 @@ def test_cutoffs_of_smaller_order_see_the_top_alone(discount: str) -> None:
 
 
 def test_graded_limits() -> None:
-    """Theorems 14, 16 and 17, and 1/r; recorded beside simulations of 150 lists of a million documents, six digits."""
+    """Theorems 14, 16 and 17, and 1/r; recorded beside simulations of 150 lists of a million
+    documents, six digits.
+    """
     cases = [
         ("log2", "0.1n", "linear", 16, 0.561167), ("log2", "0.3n", "exp2", 16, 0.609395), ("log2", "0.6n", "linear", 16, 0.761684),
         ("zipf(0.5)", None, "linear", 14, 0.739127), ("zipf(0.25)", None, "exp2", 14, 0.829088),
@@ -97,7 +101,9 @@ def test_the_linear_discount() -> None:
 @pytest.mark.parametrize("beta", [0.01, 0.3, 0.5, 0.9, 0.999, 0.999999])
 @pytest.mark.parametrize("power", [0.2, 1, 2, 7.5])
 def test_powers_from_the_top_have_a_closed_form(beta: float, power: float) -> None:
-    """ybar = 0.2 + 0.6 u^a, singular at the top for a < 1, and b near 1, too; float64 knows no scores between 1 - 1e-16 and 1."""
+    """ybar = 0.2 + 0.6 u^a, singular at the top for a < 1, and b near 1, too; float64 knows no
+    scores between 1 - 1e-16 and 1.
+    """
     rest, share = 1 - beta, 0.2 + 0.6 / (power + 1)
     tolerance = 1e-12 + rest / power * 1e-16 ** (power + rest)
     whole = limit(lambda s: 0.2 + 0.6 * (1 - s) ** power, discount=f"zipf({beta})").value
@@ -153,7 +159,9 @@ def test_a_limit_reads_well() -> None:
 
 
 def test_theorem_4_asks_nothing_of_the_ranker() -> None:
-    """All relevant documents last, a jump: F(n) - F(n - p n) over F(p n) comes to 1; continuity stands with the others."""
+    """All relevant documents last, a jump: F(n) - F(n - p n) over F(p n) comes to 1; continuity
+    stands with the others.
+    """
     worst, n = limit(lambda s: (s < 0.3) * 1.0, points=[0.3]), 10.0**300
     assert not any("continuous" in each for each in worst.conditions)
     integral = decay_of("log2").integral
@@ -168,7 +176,9 @@ def test_theorem_4_asks_nothing_of_the_ranker() -> None:
 
 
 def test_the_constants_of_the_rates() -> None:
-    """Theorem 4: 1 - ln p + (1/p) int ybar(1-u) ln u du, in closed form for polynomials: int u^k ln u = -1/(k+1)^2."""
+    """Theorem 4: 1 - ln p + (1/p) int ybar(1-u) ln u du, in closed form for polynomials: int u^k ln
+    u = -1/(k+1)^2.
+    """
     assert limit(MODELS["LIN"]).rate_constant == pytest.approx(1 + math.log(2) + 2 * (-0.9 + 0.8 / 4), abs=1e-13)
     assert limit(MODELS["POW"]).rate_constant == pytest.approx(1 + math.log(3) + 3 * (-1 + 2 / 4 - 1 / 9), abs=1e-13)
     assert limit(MODELS["RAND"]).rate_constant == pytest.approx(math.log(2), abs=1e-13)
@@ -190,7 +200,9 @@ def test_the_constants_of_the_rates() -> None:
     ],
 )
 def test_one_list_varies_as_its_weights_do(discount: str, cutoff: str | None, words: str, order: Callable[[float], float]) -> None:
-    """The order that is named falls as root(sum D^2) / sum D over the ranks that count, from 10^5 to 10^6 documents."""
+    """The order that is named falls as root(sum D^2) / sum D over the ranks that count, from 10^5
+    to 10^6 documents.
+    """
     assert limit(MODELS["RAND"], discount=discount, cutoff=cutoff).rate.endswith(f" by order {words}")
     spread = []
     for n in (10**5, 10**6):
@@ -201,7 +213,9 @@ def test_one_list_varies_as_its_weights_do(discount: str, cutoff: str | None, wo
 
 @pytest.mark.parametrize("discount", ["log2", "zipf(0.5)", "zipf(1)", "linear"])
 def test_means_above_a_power_of_n_come_to_the_limit_at_the_pace_of_the_slope(discount: str) -> None:
-    """Where ybar has a slope at the top the mean is off by the share of the list that is seen, k/n = n^-(1-a)."""
+    """Where ybar has a slope at the top the mean is off by the share of the list that is seen, k/n
+    = n^-(1-a).
+    """
     found = limit(MODELS["LIN"], discount=discount, cutoff="n^0.6")
     off = [abs(pseudo_expectation(MODELS["LIN"], n, discount, "n^0.6") - found.value) for n in (10**5, 10**15)]
     assert "of order n^-0.4 where" in found.rate
@@ -224,7 +238,9 @@ def test_limits_are_values_of_ndcg(parts: np.ndarray, discount: str, cutoff: str
 
 @given(POLYNOMIALS, DISCOUNTS, CUTOFFS, st.floats(0.5, 3))
 def test_graded_theorems_reduce_to_the_binary_ones(parts: np.ndarray, discount: str, cutoff: str | None, split: float) -> None:
-    """One grade of any gain is binary relevance; so are two grades whose gains are all but equal."""
+    """One grade of any gain is binary relevance; so are two grades whose gains are all but
+    equal.
+    """
     chance = np.polynomial.Polynomial(parts)
     binary = limit(chance, discount=discount, cutoff=cutoff).value
     assert limit({3: chance}, discount=discount, cutoff=cutoff).value == pytest.approx(binary, abs=1e-12)

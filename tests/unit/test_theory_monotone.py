@@ -19,7 +19,9 @@ def listed(relevant: np.ndarray) -> PlacedDocuments:
 
 @pytest.mark.parametrize("blocks", [2, 5, 10])
 def test_level_probabilities(blocks: int) -> None:
-    """Counted on random normals with SciPy's isotonic regression; and their closed form for all levels, 1/k!."""
+    """Counted on random normals with SciPy's isotonic regression; and their closed form for all
+    levels, 1/k!.
+    """
     rng = np.random.default_rng(blocks)
     counts = np.zeros(blocks)
     for row in rng.standard_normal((4000, blocks)):
@@ -31,7 +33,9 @@ def test_level_probabilities(blocks: int) -> None:
 
 
 def test_the_p_value_of_two_and_of_three_blocks_by_hand() -> None:
-    """Shares as Anscombe's arcsines, variance 1/n; the distance from rising ones is a chi square with the chances 1/2, or 1/3 and 1/2."""
+    """Shares as Anscombe's arcsines, variance 1/n; the distance from rising ones is a chi square
+    with the chances 1/2, or 1/3 and 1/2.
+    """
     angle = [2 * math.asin(math.sqrt((hits + 0.375) / 20.75)) for hits in (14, 9, 5)]
     relevant = np.concatenate([np.arange(20) < hits for hits in (14, 9, 5)])
     two = 20 * (angle[0] - angle[1]) ** 2 / 2
@@ -77,7 +81,9 @@ def test_too_few_documents_are_not_tested() -> None:
 
 
 def test_bounds_are_those_of_the_documents_beside() -> None:
-    """Clopper and Pearson's ends, from SciPy, for the documents within the width below, and above."""
+    """Clopper and Pearson's ends, from SciPy, for the documents within the width below, and
+    above.
+    """
     relevant = np.random.default_rng(3).random(200) < 0.5
     low, high = monotone_bounds(listed(relevant), 0.1, 0.95)
     place = (np.arange(200) + 0.5) / 200

@@ -1,4 +1,6 @@
-"""The mean of NDCG at a length: quadrature in many digits, sums over ranks, and how it comes to its limit."""
+"""The mean of NDCG at a length: quadrature in many digits, sums over ranks, and how it comes to its
+limit.
+"""
 
 import math
 
@@ -21,7 +23,8 @@ def logistic(s: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-(8 * s - 5)))
 
 
-# N and N* for LOGI by mpmath 1.3 with 40 digits, panels in ln s, kappa by the zeta function and Euler-Maclaurin.
+# N and N* for LOGI by mpmath 1.3 with 40 digits, panels in ln s, kappa by the zeta function and
+# Euler-Maclaurin.
 DIGITS = [
     (50, None, "log2", 0.9539174707841656, 0.9538060218505644),
     (50, "0.2n", "zipf(0.8)", 0.9048742736334936, 0.9125685358827402),
@@ -47,7 +50,9 @@ def test_against_forty_digits(n: int, cutoff: str | None, discount: str, definit
 
 @pytest.mark.parametrize("discount", ["jarvelin(2)", "jarvelin(50)", "log(7)", "zipf(0.999)"])
 def test_definition_20_rank_by_rank(discount: str) -> None:
-    """SciPy integrates over ranks; the weights are those of measures but for a factor, which cancels."""
+    """SciPy integrates over ranks; the weights are those of measures but for a factor, which
+    cancels.
+    """
     from idealrank.theory.decay import decay_of
 
     decay, n = decay_of(discount), 400
@@ -76,7 +81,9 @@ def of_share(coefficients: tuple[float, ...]):
 @pytest.mark.parametrize("discount", ["log2", "zipf(0.5)", "zipf(0.8)", "zipf(1)", "jarvelin(4)"])
 @pytest.mark.parametrize("cutoff", [None, "0.2n", "0.7n"])
 def test_the_correction_leaves_an_error_of_smaller_order(name: str, discount: str, cutoff: str | None) -> None:
-    """N* against exact sums over ranks and over the number of relevant documents: O(1/n) with a small constant."""
+    """N* against exact sums over ranks and over the number of relevant documents: O(1/n) with a
+    small constant.
+    """
     for n in (400, 4000):
         depth = n if cutoff is None else int(float(cutoff[:-1]) * n)
         exact = mean_dcg(MODELS[name], n, discount, depth) / mean_ideal(MODELS[name], n, discount, depth)
@@ -128,8 +135,9 @@ def test_a_ranker_that_is_always_right_has_one(discount: str) -> None:
 
 
 def test_the_mean_of_noise() -> None:
-    """Where relevance does not depend on the place the mean of NDCG itself is a finite sum; E[NDCG] at n = 10^3 .. 10^6 was .87220(1) ..
-    .94490109(1) in a simulation."""
+    """Where relevance does not depend on the place the mean of NDCG itself is a finite sum; E[NDCG]
+    at n = 10^3 .. 10^6 was .87220(1) .. .94490109(1) in a simulation.
+    """
     for n in (100, 1000, 20000):
         mean, _ = mean_ndcg_of_noise(0.5, n, "log2")
         plain, corrected = (pseudo_expectation(lambda s: 0.5, n, corrected=each) for each in (False, True))
@@ -140,7 +148,9 @@ def test_the_mean_of_noise() -> None:
 
 @pytest.mark.slow
 def test_how_much_one_list_of_noise_varies() -> None:
-    """The orders that limits name, by exact standard deviations: their ratio to the order comes to a constant."""
+    """The orders that limits name, by exact standard deviations: their ratio to the order comes to
+    a constant.
+    """
     orders = {"log2": lambda n: n**-0.5 / math.log(n), "zipf(0.3)": lambda n: n**-0.5, "zipf(0.8)": lambda n: n**-0.2}
     for discount, order in orders.items():
         ratios = [mean_ndcg_of_noise(0.5, n, discount)[1] / order(n) for n in (10**4, 10**5, 10**6)]
@@ -170,14 +180,18 @@ def test_means_come_to_the_limit_at_the_rate_it_names(ybar: object, discount: st
 
 @given(st.integers(2, 10**12), st.sampled_from(DISCOUNTS), st.sampled_from([None, "0.15n", "n^0.5", 5]), st.floats(0, 0.5))
 def test_means_rise_with_the_order(n: int, discount: str, cutoff: str | int | None, tilt: float) -> None:
-    """From 0 to 1 (N* of short lists may pass 1 by what it leaves out), and more relevance at the top never costs."""
+    """From 0 to 1 (N* of short lists may pass 1 by what it leaves out), and more relevance at the
+    top never costs.
+    """
     flat, tilted = (pseudo_expectation(lambda s: 0.5 + slope * (2 * s - 1), n, discount, cutoff) for slope in (0.0, tilt))  # noqa: B023
     assert 0 < flat <= tilted + 1e-12
     assert tilted < 1 + 1 / n
 
 
 def test_sequences_and_numbers_of_any_size() -> None:
-    """A list gives an array; whole floats and NumPy's integers are numbers, and 10^1000 is one, too."""
+    """A list gives an array; whole floats and NumPy's integers are numbers, and 10^1000 is one,
+    too.
+    """
     found = pseudo_expectation(logistic, [10, 100, 1000])
     assert isinstance(found, np.ndarray)
     assert found.tolist() == [pseudo_expectation(logistic, n) for n in (10, 1e2, np.int64(1000))]
@@ -212,7 +226,9 @@ def test_what_has_no_pseudo_expectation(n: object, options: dict[str, object], m
 
 
 def test_lemma_22() -> None:
-    """Moments of polynomials in closed form, int u^j ln^k u = (-1)^k k! / (j+1)^(k+1); the sequence as recomputed independently."""
+    """Moments of polynomials in closed form, int u^j ln^k u = (-1)^k k! / (j+1)^(k+1); the sequence
+    as recomputed independently.
+    """
     found = expansion(lambda s: 0.1 + 0.8 * s, lambda s: 0.5)
     assert (found.order, found.coefficient, found.without_p) == (1, pytest.approx(0.4, abs=1e-14), pytest.approx(0.2, abs=1e-14))
     sequence = [round(found.scaled(10**k), 4) for k in (3, 6, 20, 100, 1000)]
@@ -220,7 +236,8 @@ def test_lemma_22() -> None:
     second = expansion(of_share((0.7, -1.6, 1.8)), lambda s: 0.5)
     assert (second.order, second.coefficient) == (2, pytest.approx(4 / 15, abs=1e-13))
     assert [round(second.scaled(10**k), 4) for k in (3, 6, 20, 100, 1000)] == [0.5200, 0.3877, 0.2913, 0.2712, 0.2671]
-    # Lists of e^(10^6) documents: differences of 10^-13, free of rounding, for second-order terms are 1 in 10^6.
+    # Lists of e^(10^6) documents: differences of 10^-13, free of rounding, for second-order terms
+    # are 1 in 10^6.
     assert second.difference_at(1e6) * 1e12 == pytest.approx(second.coefficient, rel=1e-4)
     graded = expansion(GRADES, {2: lambda s: 0.05 + 0.35 * (1 - s) ** 2, 1: lambda s: 0.4 - 0.2 * s})
     assert graded.p == pytest.approx(2 / 6 + 0.3, abs=1e-14)
@@ -254,7 +271,9 @@ def test_what_has_no_expansion() -> None:
 
 
 def test_lemma_21_is_far_from_sharp() -> None:
-    """E[NDCG] - N as measured in simulations with exact means: -.0033777, -9.0430e-6 for RAND, -1.586e-6 for LIN."""
+    """E[NDCG] - N as measured in simulations with exact means: -.0033777, -9.0430e-6 for RAND,
+    -1.586e-6 for LIN.
+    """
     measured = {(0.5, 0.0, 10**3): -3.3777e-3, (0.5, 0.0, 10**6): -9.0430e-6, (0.1, 0.8, 10**6): -1.586e-6}
     for (start, slope, n), expected in measured.items():
         found = definition_gap(lambda s: start + slope * s, n)  # noqa: B023

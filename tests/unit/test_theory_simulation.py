@@ -1,4 +1,6 @@
-"""Simulated NDCG: the same as the measure's own on the same lists, the same for any number of threads, and unbiased."""
+"""Simulated NDCG: the same as the measure's own on the same lists, the same for any number of
+threads, and unbiased.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -25,7 +27,8 @@ GRADED = {1: lambda s: 0.2 + 0.2 * s, 2: lambda s: 0.05 + 0.35 * s**2}
 @pytest.mark.parametrize("gain", ["linear", "exp2"])
 def test_values_are_those_of_the_measure_on_the_same_lists(ybar: Any, gain: str) -> None:
     found = simulate_many(ybar, 300, 5, PAIRS, rng=7, gain=gain)
-    levels = drawn_levels(RelevanceModel.of(ybar), 300, 5, np.random.default_rng(7))  # grades, for they are 0, 1, 2
+    # grades, for they are 0, 1, 2
+    levels = drawn_levels(RelevanceModel.of(ybar), 300, 5, np.random.default_rng(7))
     for column, (discount, cutoff) in enumerate(PAIRS):
         for row in range(5):
             expected = ir.ndcg(levels[row], -np.arange(300.0), cutoff, discount=discount, gain=gain)[0]
@@ -73,12 +76,14 @@ def test_smaller_sizes_are_distributed_as_lists_of_their_own() -> None:
     alone, nested = simulate(lin, 50, 4000, rng=1), simulate(lin, [50, 120, 300], 4000, rng=2)[:, 0]
     error = np.hypot(alone.std(), nested.std()) / np.sqrt(4000)
     assert abs(alone.mean() - nested.mean()) < 5 * error
-    assert nested.std() == pytest.approx(alone.std(), rel=0.08)  # 5 sigma of a standard deviation of 4000 is 5/sqrt(8000) = 0.056
+    # 5 sigma of a standard deviation of 4000 is 5/sqrt(8000) = 0.056
+    assert nested.std() == pytest.approx(alone.std(), rel=0.08)
 
 
 def test_nested_sizes_share_documents() -> None:
     small, large = simulate(lin, [900, 1000], 400, rng=3).T
-    assert np.corrcoef(small, large)[0, 1] > 0.8  # independent lists would give 0 with a standard error of 0.05
+    # independent lists would give 0 with a standard error of 0.05
+    assert np.corrcoef(small, large)[0, 1] > 0.8
 
 
 def test_every_subset_is_as_likely() -> None:
@@ -88,13 +93,15 @@ def test_every_subset_is_as_likely() -> None:
         assert (kept.sum(axis=1) == keep).all()
         subsets = np.unique(kept, axis=0, return_counts=True)[1]
         assert subsets.size == 10
-        assert ((subsets - 500) ** 2 / 500).sum() < 40  # chi-squared with 9 degrees of freedom: 1e-5 beyond 39
+        # chi-squared with 9 degrees of freedom: 1e-5 beyond 39
+        assert ((subsets - 500) ** 2 / 500).sum() < 40
 
 
 def test_lists_without_a_relevant_document_are_undefined() -> None:
     values = simulate(lambda s: 0.5, 3, 4000, rng=6)
     assert np.isnan(values).mean() == pytest.approx(0.125, abs=5 * np.sqrt(0.125 * 0.875 / 4000))
-    assert np.isnan(simulate(lambda s: 1.0, 1, 2, discount="linear", rng=6)).all()  # its only weight is 0
+    # its only weight is 0
+    assert np.isnan(simulate(lambda s: 1.0, 1, 2, discount="linear", rng=6)).all()
 
 
 def test_progress_counts_samples_in_the_thread_of_the_caller() -> None:
@@ -144,11 +151,13 @@ def test_what_is_no_chance_is_refused() -> None:
         simulate(lambda s: 2 * s, 10, 2)
 
 
-# --- numbers recomputed from Wang et al. (2013) by another program -----------------------------------------------------------
+# --- numbers recomputed from Wang et al. (2013) by another program --------------------------------
 
 
 def test_the_sample_of_seed_123() -> None:
-    """A thousand documents of ybar = 0.1 + 0.8 s, drawn by the scheme of the notes and valued by another program."""
+    """A thousand documents of ybar = 0.1 + 0.8 s, drawn by the scheme of the notes and valued by
+    another program.
+    """
     recorded = {
         ("log2", None): 0.94129826510391, ("zipf(0.5)", None): 0.8657084319129654, ("reciprocal", None): 0.7596955281522383,
         ("geometric(2)", None): 0.7577476501020328, ("log2", "0.2n"): 0.8055845191980905, ("log2", 10): 0.5582604437617528,
@@ -167,7 +176,9 @@ def test_the_sample_of_seed_123() -> None:
     ],
 )
 def test_means_are_the_corrected_pseudo_expectation(ybar: Any, measure: Any, pseudo: float, corrected: float) -> None:
-    """At n = 10,000: within five standard errors, and a tenth of what the correction is for what it leaves out."""
+    """At n = 10,000: within five standard errors, and a tenth of what the correction is for what it
+    leaves out.
+    """
     values = simulate_many(ybar, 10_000, 300, [measure], rng=8)[:, 0]
     assert abs(values.mean() - corrected) < 5 * np.hypot(values.std() / np.sqrt(300), 0.1 * (pseudo - corrected))
 
@@ -183,7 +194,9 @@ def test_each_grade_is_as_frequent_as_the_model_says() -> None:
 
 @pytest.mark.parametrize(("ybar", "at_top"), [(lin, 0.9), (lambda s: 0.5, 0.5)])
 def test_two_to_the_minus_r_stays_a_coin(ybar: Any, at_top: float) -> None:
-    """Theorem 10: the deviation tends to sqrt(ybar(1) (1 - ybar(1)) / 3), not to 0, since the sum of 4^-r is 1/3."""
+    """Theorem 10: the deviation tends to sqrt(ybar(1) (1 - ybar(1)) / 3), not to 0, since the sum
+    of 4^-r is 1/3.
+    """
     for n in (300, 3000):
         values = simulate(ybar, n, 1500, discount="geometric(2)", rng=n)
         assert values.std() == pytest.approx(np.sqrt(at_top * (1 - at_top) / 3), rel=0.15)

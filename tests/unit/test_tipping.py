@@ -1,4 +1,6 @@
-"""Tipping points against slow oracles: enumeration of what unjudged documents may be, and a search for the share by SciPy's t test."""
+"""Tipping points against slow oracles: enumeration of what unjudged documents may be, and a search
+for the share by SciPy's t test.
+"""
 
 import itertools
 import math
@@ -49,7 +51,9 @@ def tipping_of(qrels: Any, a: Ranked, b: Ranked, measure: str, question: Questio
 
 
 def gain_by_rank(qrels: dict[str, dict[str, int]], runs: tuple[Ranked, Ranked], depth: int) -> list[float]:
-    """Mean grade of the relevant judged documents at each rank of both runs, ranks with fewer than 20 of them joined."""
+    """Mean grade of the relevant judged documents at each rank of both runs, ranks with fewer than
+    20 of them joined.
+    """
     judged = [[qrels[q][run[q][rank]] for run in runs for q in qrels if qrels[q].get(run[q][rank], 0) > 0] for rank in range(depth)]
     groups, current = [], []
     for rank in range(depth):
@@ -125,7 +129,8 @@ def test_a_document_unjudged_on_both_sides_at_one_rank_cancels() -> None:
 
 
 def test_a_shared_document_counts_by_the_ranks_it_has_where_both_sides_have_one_share() -> None:
-    # b is behind by one relevant document at rank 2 instead of 1; the shared unjudged one stands at rank 1 of b and 3 of a.
+    # b is behind by one relevant document at rank 2 instead of 1; the shared unjudged one stands at
+    # rank 1 of b and 3 of a.
     qrels = {f"q{i}": {"x": 1, "y": 0} for i in range(12)}
     a = {query: ["x", "y", "u"] for query in qrels}
     b = {query: ["u", "x", "y"] for query in qrels}
@@ -136,7 +141,9 @@ def test_a_shared_document_counts_by_the_ranks_it_has_where_both_sides_have_one_
 
 
 def expected_by_enumeration(measure: str, lists: dict[str, list[str]], qrels: dict[str, dict[str, int]], share: float) -> list[float]:
-    """Mean value over all ways in which the unjudged documents may be relevant, each by its chance; what is divided by stays."""
+    """Mean value over all ways in which the unjudged documents may be relevant, each by its chance;
+    what is divided by stays.
+    """
     found = []
     for query in sorted(qrels):
         unjudged = [document for document in lists[query] if document not in qrels[query]]
@@ -163,12 +170,14 @@ def test_expected_values_of_measures_that_are_no_sums_agree_with_enumeration(mea
     assert curve is not None
     values = curve(share)
     oracle = dict(zip(sorted(qrels), expected_by_enumeration(measure, lists, qrels, share), strict=True))
-    np.testing.assert_allclose(values, [oracle[query] for query in judged.queries], atol=1e-8)  # 1e-9 stands for no relevant document
+    # 1e-9 stands for no relevant document
+    np.testing.assert_allclose(values, [oracle[query] for query in judged.queries], atol=1e-8)
 
 
 @pytest.mark.parametrize("measure", ["nDCG@6", "DCG@6", "P@6", "R@6", "RBP(p=0.7)@6"])
 def test_what_documents_add_sums_to_the_value_of_a_list_with_them_judged(measure: str) -> None:
-    # Of a measure that is a sum: the value with the hits' own gains is the sum of gain x weight over the hits.
+    # Of a measure that is a sum: the value with the hits' own gains is the sum of gain x weight
+    # over the hits.
     qrels, lists, _ = collection(5, n_queries=9)
     one = ir.evaluate(qrels, lists, measure, keep_unjudged=True)
     asked, judged = one.measures[0].under(one.convention), one.judged
@@ -374,7 +383,9 @@ def test_a_document_listed_twice_meets_itself_place_by_place() -> None:
 @pytest.mark.parametrize("measure", ["AP", "P@4", "nDCG@4"])
 @pytest.mark.parametrize("spread", [False, True])
 def test_a_difference_is_lost_before_it_turns_however_steep_its_path(measure: str, *, spread: bool) -> None:
-    """Of many queries that are alike one step of the shares leads from significant to significant with the other sign."""
+    """Of many queries that are alike one step of the shares leads from significant to significant
+    with the other sign.
+    """
     qrels = {f"q{i:03d}": {"x": 1, "y": 1, "n": 0, "z": 0} for i in range(400)}
     a = {query: ["n", "x", "z", "u"] for query in qrels}
     b = {query: ["v", "w", "n", "y" if spread and number % 20 == 0 else "z"] for number, query in enumerate(qrels)}

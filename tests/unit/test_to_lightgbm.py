@@ -1,4 +1,6 @@
-"""Measures and objectives in LightGBM: what it reports is what `evaluate` reports, and its own objective is one of ours."""
+"""Measures and objectives in LightGBM: what it reports is what `evaluate` reports, and its own
+objective is one of ours.
+"""
 
 import pickle
 from typing import Any
@@ -39,7 +41,8 @@ def test_the_value_of_every_round_has_the_bits_of_evaluate(convention: str) -> N
 
 def test_the_convention_lightgbm_reports_the_values_of_its_own_metric() -> None:
     _, record = train(feval=eval_function("nDCG@10", "lightgbm"), params={"metric": "ndcg", "eval_at": [10]})
-    assert record["nDCG@10"] == pytest.approx(record["ndcg@10"], abs=1e-12)  # sums of 60 values in another order
+    # sums of 60 values in another order
+    assert record["nDCG@10"] == pytest.approx(record["ndcg@10"], abs=1e-12)
 
 
 def test_lambdarank_is_the_objective_at_its_truncation_level() -> None:
@@ -126,7 +129,9 @@ def test_unknown_choices_are_refused() -> None:
 
 
 def test_propensities_weigh_pairs_by_one_over_the_chance_that_users_looked() -> None:
-    """Two rows with equal scores: the force is half of the change of nDCG, 1 - 1 / log2(3), over the propensity of the clicked row."""
+    """Two rows with equal scores: the force is half of the change of nDCG, 1 - 1 / log2(3), over
+    the propensity of the clicked row.
+    """
     change = 1 - 1 / np.log2(3)
     labels, scores = np.array([1, 0]), np.zeros(2)
     for options, factor in (
@@ -135,7 +140,8 @@ def test_propensities_weigh_pairs_by_one_over_the_chance_that_users_looked() -> 
     ):
         chosen = pickle.loads(pickle.dumps(objective(api="sklearn", damped=False, **options)))
         slope, bend = chosen(labels, scores, None, np.array([2]))
-        np.testing.assert_allclose(slope, [-change * factor / 2, change * factor / 2], rtol=1e-6)  # float32
+        # float32
+        np.testing.assert_allclose(slope, [-change * factor / 2, change * factor / 2], rtol=1e-6)
         np.testing.assert_allclose(bend, [change * factor / 4, change * factor / 4], rtol=1e-6)
     with pytest.raises(ir.OptionError, match="propensity: found 0 or less"):
         objective(propensity=[0.5, 0.0])

@@ -1,4 +1,6 @@
-"""Results in MLflow, on a store of SQLite and a local folder, read back through MLflow's own client."""
+"""Results in MLflow, on a store of SQLite and a local folder, read back through MLflow's own
+client.
+"""
 
 import csv
 import io
@@ -30,7 +32,9 @@ OLD, NEW = ["u", "y", "x"], ["x", "y"]
 
 @pytest.fixture(scope="module")
 def mlflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """MLflow with a store of its own; making the tables costs a second, so that all tests share it."""
+    """MLflow with a store of its own; making the tables costs a second, so that all tests share
+    it.
+    """
     folder = tmp_path_factory.mktemp("mlflow")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")

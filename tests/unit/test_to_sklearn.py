@@ -1,4 +1,6 @@
-"""Rankers in scikit-learn: queries stay whole in splits, and searches maximise a measure of idealrank."""
+"""Rankers in scikit-learn: queries stay whole in splits, and searches maximise a measure of
+idealrank.
+"""
 
 from typing import Any
 

@@ -23,7 +23,9 @@ _BLOCK, _HEAD = 32768, 7
 
 
 def records(path: Path) -> Iterator[bytes]:
-    """Records of a log in LevelDB's layout, which W&B's has: pieces with checksum, length and kind, in blocks, after 7 bytes."""
+    """Records of a log in LevelDB's layout, which W&B's has: pieces with checksum, length and kind,
+    in blocks, after 7 bytes.
+    """
     data, place, parts = path.read_bytes(), _HEAD, b""
     while place + _HEAD <= len(data):
         left = _BLOCK - place % _BLOCK
@@ -70,7 +72,8 @@ def wandb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setenv("WANDB_SILENT", "true")
     monkeypatch.setenv("WANDB_CONSOLE", "off")
     package = pytest.importorskip("wandb")
-    # W&B sends from a program of its own, so a server of ours stands where it would send to, and nobody may knock.
+    # W&B sends from a program of its own, so a server of ours stands where it would send to, and
+    # nobody may knock.
     with no_network(), socket.create_server(("127.0.0.1", 0)) as door:
         for name in ("WANDB_BASE_URL", "HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"):
             monkeypatch.setenv(name, f"http://127.0.0.1:{door.getsockname()[1]}")

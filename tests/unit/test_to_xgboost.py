@@ -39,7 +39,8 @@ def test_the_value_of_every_round_has_the_bits_of_evaluate(measure: str) -> None
         scores = model.predict(matrix, iteration_range=(0, rounds))
         mean = ir.evaluate(Y, scores, measure, "xgboost", group=SIZES).mean()[measure]
         assert returned[rounds - 1] == (measure.replace(":", "="), mean)
-        assert record[measure.replace(":", "=")][rounds - 1] == pytest.approx(mean, abs=1e-6)  # its log holds six decimals
+        # its log holds six decimals
+        assert record[measure.replace(":", "=")][rounds - 1] == pytest.approx(mean, abs=1e-6)
 
 
 def test_the_convention_xgboost_reports_the_values_of_its_own_metric() -> None:

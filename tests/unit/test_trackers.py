@@ -44,7 +44,8 @@ def test_names_of_all_measures_are_readable_and_their_own() -> None:
     texts = [f"{name}{cutoff}" for name in MEASURES for cutoff in ("", "@10")]
     names = metric_names(texts)
     assert len(set(names.values())) == len(texts)
-    assert not [name for name in names.values() if re.search("_[0-9a-f]{8}$", name)]  # no hash was needed
+    # no hash was needed
+    assert not [name for name in names.values() if re.search("_[0-9a-f]{8}$", name)]
 
 
 def test_an_evaluation_gives_means_intervals_and_coverage(runs: tuple[ir.Evaluation, ir.Evaluation]) -> None:

@@ -1,4 +1,6 @@
-"""Problems of training data are found before training, with the option to change; trainers refuse the same data late, or not at all."""
+"""Problems of training data are found before training, with the option to change; trainers refuse
+the same data late, or not at all.
+"""
 
 from typing import Any
 
@@ -53,7 +55,8 @@ def test_labels_within_the_limits_of_the_library_or_of_a_table_are_fine() -> Non
 
 def test_the_same_rows_in_training_and_testing_are_found_without_ids() -> None:
     features = np.arange(8.0).reshape(4, 2)
-    turned = (np.array([0, 1]), [2], features[[3, 2]])  # the second query, its rows in another order
+    # the second query, its rows in another order
+    turned = (np.array([0, 1]), [2], features[[3, 2]])
     problem, *_ = check_training(**GOOD, features=features, held_out_rows=turned)
     assert "query 1 and query 0" in problem.message
     assert kinds(features=features, held_out_rows=(np.array([0, 2]), [2], features[[3, 2]])) == []

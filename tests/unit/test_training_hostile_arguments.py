@@ -1,4 +1,6 @@
-"""Arguments of the wrong kind: every public name of training answers with its own error, never with one of NumPy or of a library."""
+"""Arguments of the wrong kind: every public name of training answers with its own error, never with
+one of NumPy or of a library.
+"""
 
 import tempfile
 import warnings
@@ -84,7 +86,8 @@ UNBIASED = UnbiasedObjective().prepare([1, 0], [2], positions=[1, 2])
 MEASURE, GRADIENT = with_lightgbm.eval_function("RR", api="sklearn"), with_lightgbm.objective(api="sklearn")
 OPTIONS = ("measure", "gain", "discount", "cutoff", "truncation", "beyond", "sigma", "damped", "rel", "max_rel")
 
-# By public name each of its arguments. What a call returns passes, too: some wrong values mean something for some arguments.
+# By public name each of its arguments. What a call returns passes, too: some wrong values mean
+# something for some arguments.
 CALLS: dict[str, dict[str, Call]] = {
     "check_training": {
         "labels": check_training,
@@ -111,7 +114,8 @@ CALLS: dict[str, dict[str, Call]] = {
     },
     "nested_cv": {
         **each(nested, "configurations", "labels", "qid", "outer", "inner", "measure", "convention", "seed"),
-        "train": lambda one: None if one is int else nested(train=one),  # what can be called raises what it likes
+        # what can be called raises what it likes
+        "train": lambda one: None if one is int else nested(train=one),
         "a function": lambda one: None if one is int else nested(train=lambda _, rows: one),
         "scores": lambda one: nested(train=lambda _, rows: lambda tested: one),
     },
@@ -204,7 +208,8 @@ CALLS: dict[str, dict[str, Call]] = {
     },
     "evaluate_once": {
         **each(once, "qrels", "run", "measures", "convention", "again", "name", "group"),
-        "store": lambda one: once(store=one) if not isinstance(one, str) or one == "\ud800" else None,  # a text is a folder
+        # a text is a folder
+        "store": lambda one: once(store=one) if not isinstance(one, str) or one == "\ud800" else None,
     },
 }
 # Results, which no user makes.

@@ -1,4 +1,6 @@
-"""Objectives of LambdaMART: their gradients are derivatives, their weights are changes of the measure, and mistakes are refused."""
+"""Objectives of LambdaMART: their gradients are derivatives, their weights are changes of the
+measure, and mistakes are refused.
+"""
 
 from typing import Any
 
@@ -13,7 +15,9 @@ LABELS = np.array([2, 0, 1, 3, 0, 1, 4])
 
 
 def pair_weights(lists: LambdaLists) -> dict[tuple[int, int], float]:
-    """By pair of rows its weight, read from the gradients of lists in which no other pair is weighed."""
+    """By pair of rows its weight, read from the gradients of lists in which no other pair is
+    weighed.
+    """
     n = lists.gains.size
     found = {}
     for i in range(n):
@@ -60,7 +64,8 @@ def test_a_pair_weighs_as_much_as_swapping_it_changes_the_measure(objective: dic
         before = ir.evaluate(LABELS, places, measure)[measure][0]
         places[[i, j]] = places[[j, i]]
         change = abs(before - ir.evaluate(LABELS, places, measure)[measure][0])
-        assert weight == pytest.approx(change, abs=1e-10), (i, j)  # two closed forms in double precision
+        # two closed forms in double precision
+        assert weight == pytest.approx(change, abs=1e-10), (i, j)
 
 
 def frozen_loss(lists: LambdaLists, weights: dict[tuple[int, int], float], scores: np.ndarray) -> float:
@@ -86,7 +91,9 @@ def test_gradients_and_hessians_are_the_derivatives_of_the_loss_with_fixed_weigh
 
 
 def test_the_loss_of_linear_ndcg_bounds_it_and_is_convex() -> None:
-    """At discount n - rank, 1 - nDCG is a sum over misordered pairs, and log2(1 + e^-x) is at least 1 where x is negative."""
+    """At discount n - rank, 1 - nDCG is a sum over misordered pairs, and log2(1 + e^-x) is at least
+    1 where x is negative.
+    """
     lists = LambdaObjective(gain="linear", discount="linear").prepare(LABELS)
     assert lists.objective.swap == "even"
     assert not lists.objective.is_damped

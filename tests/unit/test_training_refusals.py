@@ -1,4 +1,6 @@
-"""Errors of the libraries in training become errors of input; errors of our own code, and our own errors, stay what they are."""
+"""Errors of the libraries in training become errors of input; errors of our own code, and our own
+errors, stay what they are.
+"""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,6 @@
-"""Selection of models: intervals that hold after the choice, optimism, nested folds, and a test set that is opened once."""
+"""Selection of models: intervals that hold after the choice, optimism, nested folds, and a test set
+that is opened once.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -46,7 +48,9 @@ def test_a_clear_winner_has_little_optimism() -> None:
 
 @pytest.mark.slow
 def test_the_interval_of_the_margin_covers_the_true_one_after_the_choice() -> None:
-    """Six configurations of known means, two of them nearly best, on 30 queries: the interval is of whichever two came out first."""
+    """Six configurations of known means, two of them nearly best, on 30 queries: the interval is of
+    whichever two came out first.
+    """
     truth = np.array([0.50, 0.49, 0.47, 0.45, 0.40, 0.30])
     names = [str(number) for number in range(truth.size)]
     rng, covered, trials = np.random.default_rng(5), 0, 1000
@@ -58,7 +62,9 @@ def test_the_interval_of_the_margin_covers_the_true_one_after_the_choice() -> No
 
 
 def simulated(seed: int, n_queries: int = 40, n_configurations: int = 8) -> tuple[bool, float, float]:
-    """All configurations are equally good: whether the winner is called clear, its true optimism and the estimate."""
+    """All configurations are equally good: whether the winner is called clear, its true optimism
+    and the estimate.
+    """
     rng = np.random.default_rng(seed)
     hardness = rng.normal(0.5, 0.2, (n_queries, 1))
     values = hardness + rng.normal(0, 0.1, (n_queries, n_configurations))
@@ -71,7 +77,8 @@ def test_of_equal_configurations_none_is_clear_and_the_optimism_is_seen() -> Non
     assert np.mean([clear for clear, _, _ in found]) <= 0.1
     actual, estimated = (np.mean([one[place] for one in found]) for place in (1, 2))
     assert actual > 0.01
-    assert 0.6 * actual < estimated < 1.4 * actual  # the means of as few draws as these have an error of a tenth
+    # the means of as few draws as these have an error of a tenth
+    assert 0.6 * actual < estimated < 1.4 * actual
 
 
 @pytest.mark.slow
@@ -84,7 +91,8 @@ def test_the_optimism_is_that_of_known_means(spread: float) -> None:
         found = best_of(truth + hardness + rng.normal(0, 0.1, (40, 8)), [str(number) for number in range(8)], n_resamples=100, rng=rng)
         actual.append(found.means[found.names[0]] - float(hardness.mean()) - truth[int(found.names[0])])
         estimated.append(found.optimism)
-    # Equal means look a little different even after they are drawn together: 15 % of the optimism is not seen.
+    # Equal means look a little different even after they are drawn together: 15 % of the optimism
+    # is not seen.
     assert abs(np.mean(estimated) - np.mean(actual)) < 0.2 * np.mean(actual) + 4 * np.std(actual) / 20
 
 

@@ -1,4 +1,6 @@
-"""Affine propensities under trust bias: the truth of simulated logs, covariances written out, and differences that survive."""
+"""Affine propensities under trust bias: the truth of simulated logs, covariances written out, and
+differences that survive.
+"""
 
 import math
 import warnings
@@ -47,7 +49,8 @@ def test_intervals_hold_the_lines(repetitions: int) -> None:
             found = trust_propensities(log_of(truth(repetition, 100), 8000, repetition), n_resamples=100, rng=repetition)
         held[0] += (found.slope_intervals[:, 0] <= SLOPE) & (found.slope_intervals[:, 1] >= SLOPE)
         held[1] += (found.offset_intervals[:, 0] <= OFFSET) & (found.offset_intervals[:, 1] >= OFFSET)
-    # an interval that holds for all ranks together holds at each of them in at least 95 %, within four errors of the count
+    # an interval that holds for all ranks together holds at each of them in at least 95 %, within
+    # four errors of the count
     assert (held[:, 1:] >= 0.95 * repetitions - 4 * math.sqrt(0.95 * 0.05 * repetitions)).all()
 
 
@@ -84,7 +87,9 @@ def test_slopes_are_covariances_written_out() -> None:
 
 
 def test_affine_corrections_order_rankers_where_propensities_do_not() -> None:
-    """The old ranker shows its favourites at the top, where they get mistaken clicks; true users prefer the other ranker."""
+    """The old ranker shows its favourites at the top, where they get mistaken clicks; true users
+    prefer the other ranker.
+    """
     attractive = np.array([[0.30, 0.34, 0.1, 0.1]])
     log = simulate(attractive, 80_000, ranks=4, model="trust", noise=0.5, propensity=np.ones(4), policy="plackett-luce",
                    scores=[[2.5, 0.0, 0.0, 0.0]], rng=3)  # fmt: skip

@@ -1,4 +1,6 @@
-"""Choosing a discount and a cutoff: against enumeration, SciPy and `compare`, and on runs made to prefer one or the other."""
+"""Choosing a discount and a cutoff: against enumeration, SciPy and `compare`, and on runs made to
+prefer one or the other.
+"""
 
 import math
 import re
@@ -28,7 +30,9 @@ def splits(n: int, half: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]
 
 
 def naive_rate(table: list[list[Fraction]], half: int) -> Fraction:
-    """Swaps and half of the ties over all pairs of disjoint sets, and all pairs of runs, from the definition."""
+    """Swaps and half of the ties over all pairs of disjoint sets, and all pairs of runs, from the
+    definition.
+    """
     found = []
     for first, second in splits(len(table), half):
         for a, b in combinations(range(len(table[0])), 2):
@@ -71,7 +75,8 @@ def test_random_splits_agree_with_those_of_swap_rates_and_with_the_t_test() -> N
     p = [stats.ttest_rel(values[:, a], values[:, b]).pvalue for a, b in combinations(range(4), 2)]
     assert not found.exact
     assert found.rates[0] == pytest.approx(other.rate, abs=4 * math.hypot(other.standard_error, found.standard_errors[0]))
-    assert found.rates[0] == pytest.approx(np.mean(p), abs=4 * found.standard_errors[0] + 0.003)  # t against normal, at 199 degrees
+    # t against normal, at 199 degrees
+    assert found.rates[0] == pytest.approx(np.mean(p), abs=4 * found.standard_errors[0] + 0.003)
 
 
 @pytest.mark.parametrize(("n", "half"), [(60, 30), (60, 20), (61, 30), (40, 5)])
@@ -85,7 +90,8 @@ def test_the_chance_of_a_swap_of_normal_means_is_that_of_the_bivariate_normal(n:
         differences = values[:, b] - values[:, a]
         variance = differences.var(ddof=1)
         own, shared = variance * (1 / half - 1 / n), -variance / n
-        law = stats.multivariate_normal([0, 0], [[own, -shared], [-shared, own]], allow_singular=True)  # of one mean and minus the other
+        # of one mean and minus the other
+        law = stats.multivariate_normal([0, 0], [[own, -shared], [-shared, own]], allow_singular=True)
         expected.append(sum(float(law.cdf(np.array([-1, 1]) * sign * differences.mean())) for sign in (1, -1)))
     assert found == pytest.approx(np.mean(expected), abs=1e-5)
 
@@ -107,7 +113,9 @@ def test_margins_vanish_for_nothing_but_the_same_measure_and_do_not_depend_on_th
 def collection(
     good: Mapping[str, float], *, n_queries: int = 40, at: tuple[int, int] = (0, N_JUDGED), seed: int = 0
 ) -> tuple[dict[str, dict[str, int]], list[ir.Run]]:
-    """Judgments of 12 documents a query, and runs that tell half of the relevant ones between these ranks with their own chance."""
+    """Judgments of 12 documents a query, and runs that tell half of the relevant ones between these
+    ranks with their own chance.
+    """
     generator = np.random.default_rng(seed)
     queries = [f"q{i}" for i in range(n_queries)]
     relevant = {query: set(generator.permutation(N_JUDGED)[: N_JUDGED // 2].tolist()) for query in queries}
@@ -147,7 +155,9 @@ def test_significant_pairs_are_those_of_compare_and_of_an_enumeration() -> None:
 
 
 def test_observed_differences_plan_no_number_of_queries() -> None:
-    """A difference observed is too large where it is chosen for its size, and has the wrong sign in some cases."""
+    """A difference observed is too large where it is chosen for its size, and has the wrong sign in
+    some cases.
+    """
     found = ir.choose(*collection(GOOD), discounts=["log2"], cutoffs=[5])
     assert "queries_needed" not in found["nDCG@5"].as_dict()
     assert "power" not in found.as_dict()["method"]
@@ -250,7 +260,8 @@ def test_more_than_ten_runs_are_corrected_as_compare_corrects_them() -> None:
     found = ir.choose(qrels, runs, discounts=["log2"], cutoffs=[10], rng=3)
 
     p = [row.p_corrected for _, row in ir.compare(*evaluations, rng=3).rows()]
-    assert min(abs(one - 0.05) for one in p) > 0.005  # the draws are others: no p is so near that these decide
+    # the draws are others: no p is so near that these decide
+    assert min(abs(one - 0.05) for one in p) > 0.005
     assert found.method.test == "sign-flip permutation test, max-T"
     assert (found["nDCG@10"].pairs, found["nDCG@10"].significant) == (55, sum(one <= 0.05 for one in p))
 

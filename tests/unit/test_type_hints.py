@@ -1,4 +1,6 @@
-"""`typing.get_type_hints`, by which other tools read annotations, answers for public classes and functions; nothing is loaded before it."""
+"""`typing.get_type_hints`, by which other tools read annotations, answers for public classes and
+functions; nothing is loaded before it.
+"""
 
 import importlib
 import inspect
@@ -16,7 +18,8 @@ from idealrank.errors import MissingExtraError
 
 FOUND = [one.name for one in pkgutil.walk_packages(idealrank.__path__, "idealrank.") if one.ispkg]
 PACKAGES = ["idealrank", *(name for name in FOUND if ".cli" not in name)]
-WITHOUT = ("idealrank.testing.strategies",)  # its annotations are generic classes of Hypothesis, which only its functions load
+# its annotations are generic classes of Hypothesis, which only its functions load
+WITHOUT = ("idealrank.testing.strategies",)
 
 
 def public(package: str) -> Iterator[tuple[str, Any]]:

@@ -1,4 +1,6 @@
-"""Unequal weights: what Student's t, power and the sign-flip test promise under them, and who is warned."""
+"""Unequal weights: what Student's t, power and the sign-flip test promise under them, and who is
+warned.
+"""
 
 import warnings
 
@@ -27,7 +29,9 @@ def test_the_number_of_equal_units_is_that_of_kish(weights: list[float] | None, 
 
 
 def quadratic_form(design: Design) -> np.ndarray:
-    """The matrix Q of a variance that is a quadratic form of the values, from its values at sums of unit vectors."""
+    """The matrix Q of a variance that is a quadratic form of the values, from its values at sums of
+    unit vectors.
+    """
     n, one = design.n, np.eye(design.n)
     sums = (one[:, :, None] + one[:, None, :]).reshape(n, n * n)
     rounding = np.ones(n * n)
@@ -43,10 +47,12 @@ def quadratic_form(design: Design) -> np.ndarray:
 def test_the_variance_is_unbiased_for_units_of_one_variance(weights: np.ndarray, named: dict[str, list[int]]) -> None:
     design, shares = Design.of(12, weights=weights, **named), weights / weights.sum()
     labels = np.array(named.get("clusters", range(12)))
-    covariance = (labels[:, None] == labels).astype(float)  # the queries of a cluster have one value
+    # the queries of a cluster have one value
+    covariance = (labels[:, None] == labels).astype(float)
     form = quadratic_form(design)
     assert np.trace(form @ covariance) == pytest.approx(shares @ covariance @ shares, rel=1e-9)
-    means = np.eye(3)[np.array(named.get("strata", [0] * 12))]  # what is the same in a stratum adds nothing
+    # what is the same in a stratum adds nothing
+    means = np.eye(3)[np.array(named.get("strata", [0] * 12))]
     assert means.T @ form @ means == pytest.approx(np.zeros((3, 3)), abs=1e-12)
 
 
@@ -55,7 +61,8 @@ def test_equal_weights_have_the_same_bits_as_none_and_nearly_equal_ones_nearly_t
     values, equal = np.random.default_rng(2).normal(size=(12, 3)), Design.of(12, weights=[0.3] * 12, **named)
     linear, found = linear_mean(values, equal), student_mean(values, equal)
     assert (found.df, found.se.tolist(), found.mean.tolist()) == (linear.df, linear.se.tolist(), linear.mean.tolist())
-    if "clusters" in named:  # of unequal sizes: units of unequal weight, which without weights of queries keep their number
+    # of unequal sizes: units of unequal weight, which without weights of queries keep their number
+    if "clusters" in named:
         return
     nearly = student_mean(values, Design.of(12, weights=0.3 + 1e-9 * np.arange(12), **named))
     assert (nearly.df, nearly.se) == (pytest.approx(linear.df, rel=1e-7), pytest.approx(linear.se, rel=1e-7))
@@ -64,7 +71,8 @@ def test_equal_weights_have_the_same_bits_as_none_and_nearly_equal_ones_nearly_t
 def test_degrees_of_freedom_are_those_of_kish_and_of_cochran() -> None:
     values = np.random.default_rng(3).normal(size=(60, 1))
     assert student_mean(values, Design.of(60, weights=ZIPF)).df == pytest.approx(ZIPF.sum() ** 2 / (ZIPF**2).sum() - 1, rel=1e-14)
-    # Cochran (1977), equation 5.16, with strata of 20 and 40 equal queries that count 3 to 1, and one variance.
+    # Cochran (1977), equation 5.16, with strata of 20 and 40 equal queries that count 3 to 1, and
+    # one variance.
     strata, counts, shares = np.repeat([0, 1], [20, 40]), np.array([20, 40]), np.array([0.6, 0.4])
     found = student_mean(values, Design.of(60, weights=np.where(strata == 0, 3.0, 1.0), strata=strata))
     parts = shares**2 / counts
@@ -85,7 +93,9 @@ def test_a_query_with_nearly_all_weight_shows_no_variance(largest: float) -> Non
 
 
 def bell_mccaffrey(shares: np.ndarray) -> tuple[np.ndarray, float]:
-    """Weights of the squared residuals of a weighted mean by CR2, and its Satterthwaite degrees of freedom, from matrices."""
+    """Weights of the squared residuals of a weighted mean by CR2, and its Satterthwaite degrees of
+    freedom, from matrices.
+    """
     residual = np.eye(shares.size) - np.outer(np.ones(shares.size), shares)
     parts = shares**2 / np.diag(residual @ residual.T)
     form = residual.T @ np.diag(parts) @ residual
@@ -142,7 +152,8 @@ def test_a_detectable_difference_is_found_with_the_power_that_it_promises(named:
     df = student_mean(values, design).df
     size = smallest_visible(float(np.sqrt(60 * (shares**2).sum())), 60, df, 0.05, 0.8)
     assert 0.78 < np.mean(np.asarray(paired_t(zeros, values + size, design=design).p) <= 0.05) < 0.88
-    seen = pilot(values[:, 0], design=design)  # a plan, and a comparison, use the standard error and the degrees of freedom of the test
+    # a plan, and a comparison, use the standard error and the degrees of freedom of the test
+    seen = pilot(values[:, 0], design=design)
     row = compare_columns(zeros[:, :1], values[:, :1], design, Plan(test="t"))[0]
     assert (row.spread, row.df) == (pytest.approx(seen.sd), seen.df)
     assert detectable(60, seen) == pytest.approx(smallest_visible(row.spread, 60, row.df, 0.05, 0.8), rel=1e-3)

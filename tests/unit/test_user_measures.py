@@ -1,4 +1,6 @@
-"""Measures of users: functions of one query's grades and classes over Judged, in every output, with facts that are held to."""
+"""Measures of users: functions of one query's grades and classes over Judged, in every output, with
+facts that are held to.
+"""
 
 import io
 import json

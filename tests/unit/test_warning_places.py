@@ -50,7 +50,8 @@ def test_a_warning_shows_the_line_of_the_caller(name: str, tmp_path: Path) -> No
 
 def test_a_frame_of_pythons_library_in_between_is_passed_over() -> None:
     scope: dict[str, object] = {"__name__": "idealrank.example", "warn": _warnings.warn, "contextmanager": contextmanager}
-    exec("@contextmanager\ndef opened():\n    warn('one')\n    yield\n", scope)  # as a module of the package
+    # as a module of the package
+    exec("@contextmanager\ndef opened():\n    warn('one')\n    yield\n", scope)
 
     with warnings.catch_warnings(record=True, action="always") as caught, scope["opened"]():  # type: ignore[operator]
         pass

@@ -1,4 +1,6 @@
-"""A reader with a browser and no network: opens a file, notices everything a page must not do, and asks axe-core about it."""
+"""A reader with a browser and no network: opens a file, notices everything a page must not do, and
+asks axe-core about it.
+"""
 
 import importlib.resources
 import itertools
@@ -20,8 +22,9 @@ PATIENCE = 30_000  # milliseconds: a busy machine is no fault of the page
 PHONE = (360, 740)
 DESK = (1280, 900)
 _LOCAL = ("file:", "data:", "blob:", "about:")
-# A breach whose error is caught, as of `eval` in a `try`, is told to listeners only. Nor does a page tell what its view of a
-# query keeps from query to query: texts in full, lower ranks, more runs.
+# A breach whose error is caught, as of `eval` in a `try`, is told to listeners only. Nor does a
+# page tell what its view of a query keeps from query to query: texts in full, lower ranks, more
+# runs.
 _TELL = """addEventListener("securitypolicyviolation", event => {
   if (event.blockedURI === "eval") console.error(`breach of the policy: ${event.blockedURI} at ${event.sourceFile}:${event.lineNumber}`);
 });
@@ -60,7 +63,9 @@ def launched() -> "Iterator[Browser]":
 
 
 class Tabs:
-    """Tabs of one window that go from page to page: a window for each page costs more than most tests of it."""
+    """Tabs of one window that go from page to page: a window for each page costs more than most
+    tests of it.
+    """
 
     def __init__(self, browser: "Browser") -> None:
         self._browser = browser
@@ -93,10 +98,12 @@ def window(browser: "Browser", **options: Any) -> "BrowserContext":
 
 
 class Visits:
-    """Pages opened from files, without a network; `faults` says what any of them did that no page of ours may do.
+    """Pages opened from files, without a network; `faults` says what any of them did that no page
+    of ours may do.
 
-    Those are: asking for anything that is not in the file, an error of a script, an error or a warning on the console (each breach
-    of the page's own content policy is one), a dialogue, a second window. Without `tabs` each page has a window of its own.
+    Those are: asking for anything that is not in the file, an error of a script, an error or a
+    warning on the console (each breach of the page's own content policy is one), a dialogue, a
+    second window. Without `tabs` each page has a window of its own.
     """
 
     def __init__(self, browser: "Browser", folder: Path, tabs: Tabs | None = None) -> None:
@@ -118,9 +125,11 @@ class Visits:
         reduced_motion: bool = True,
         **options: Any,
     ) -> "Page":
-        """A page, loaded. `file` may be the text of the page itself; with `options` for Playwright's context it has a window of its own.
+        """A page, loaded. `file` may be the text of the page itself; with `options` for
+        Playwright's context it has a window of its own.
 
-        Without motion, which a page of ours then leaves out, nothing that a test measures is still on its way.
+        Without motion, which a page of ours then leaves out, nothing that a test measures is still
+        on its way.
         """
         path = file if isinstance(file, Path) else self._written(file)
         if self._tabs is None or options:
@@ -183,8 +192,9 @@ class Visits:
             self.leave(page)
 
 
-# What a test may have changed on a page of its own: what the view of a query keeps, what is open, the focus, the theme, the address.
-# At the end nothing is on its way: no button says "Copied", and no plot that was drawn is drawn anew.
+# What a test may have changed on a page of its own: what the view of a query keeps, what is open,
+# the focus, the theme, the address. At the end nothing is on its way: no button says "Copied", and
+# no plot that was drawn is drawn anew.
 _AS_NEW = """async () => {
   const goTo = (address) => {
     history.replaceState(null, "", address);
@@ -217,7 +227,9 @@ _KEPT = 4  # pages open at a time: each has Vega
 
 
 class Shared(Visits):
-    """Reports that stay open from test to test, as new for each: to open one costs more than most tests of it."""
+    """Reports that stay open from test to test, as new for each: to open one costs more than most
+    tests of it.
+    """
 
     def __init__(self, browser: "Browser", folder: Path, tabs: Tabs) -> None:
         super().__init__(browser, folder, tabs)
@@ -246,7 +258,9 @@ class Shared(Visits):
 
 
 def expect(found: "Locator") -> "LocatorAssertions":
-    """Claims about a part of a page, which may take their time to come true: Playwright looks until they are, as long as patience lasts."""
+    """Claims about a part of a page, which may take their time to come true: Playwright looks until
+    they are, as long as patience lasts.
+    """
     from playwright import sync_api
 
     sync_api.expect.set_options(timeout=PATIENCE)
@@ -254,7 +268,9 @@ def expect(found: "Locator") -> "LocatorAssertions":
 
 
 def eventually(page: "Page", look: Callable[[], Found], is_right: Callable[[Found], bool]) -> Found:
-    """What `look` finds once that is right; when patience ends whatever it finds then, for the test to compare."""
+    """What `look` finds once that is right; when patience ends whatever it finds then, for the test
+    to compare.
+    """
     found = look()
     for _ in range(PATIENCE // 50):
         if is_right(found):
@@ -264,8 +280,8 @@ def eventually(page: "Page", look: Callable[[], Found], is_right: Callable[[Foun
     return found
 
 
-# Functions below stand as functions in JavaScript, since text would be evaluated again and again within the page, which the policy of a
-# report forbids.
+# Functions below stand as functions in JavaScript, since text would be evaluated again and again
+# within the page, which the policy of a report forbids.
 
 
 def ready(page: "Page") -> "Page":
@@ -281,14 +297,18 @@ def drawn(page: "Page") -> "Page":
 
 
 def shows_query(page: "Page") -> "Locator":
-    """The view of a query, once it is open: a link changes the address, and the page follows a moment later."""
+    """The view of a query, once it is open: a link changes the address, and the page follows a
+    moment later.
+    """
     view = page.locator("#query-view[open]")
     view.locator(".query-headline").wait_for()
     return view
 
 
 def pointed(page: "Page", drawing: "Locator", tip: "Locator") -> "Locator":
-    """What a drawing says of its middle, with the pointer there: it moves until something is said, since a movement may come too early."""
+    """What a drawing says of its middle, with the pointer there: it moves until something is said,
+    since a movement may come too early.
+    """
     box = drawing.bounding_box()
     assert box
     middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
@@ -303,12 +323,16 @@ def pointed(page: "Page", drawing: "Locator", tip: "Locator") -> "Locator":
 
 
 def closed(page: "Page") -> None:
-    """Wait until nothing is open: a dialog closes first, and clears the address and moves the focus a moment later."""
+    """Wait until nothing is open: a dialog closes first, and clears the address and moves the focus
+    a moment later.
+    """
     page.wait_for_function("() => !document.querySelector('dialog[open]') && !/[#&]query=/.test(location.hash)")
 
 
 def follow(page: "Page", fragment: str) -> None:
-    """Go to a fragment of the page, as if it were typed into the address, and wait until the page has been told."""
+    """Go to a fragment of the page, as if it were typed into the address, and wait until the page
+    has been told.
+    """
     page.evaluate(
         """fragment => new Promise(told => {
           addEventListener("hashchange", () => told(), { once: true });
@@ -328,7 +352,9 @@ def copied(page: "Page", copy: Callable[[], object]) -> str:
 
 
 def address(page: "Page") -> str:
-    """The address as the page itself knows it: `page.url` is told later, by another process of the browser."""
+    """The address as the page itself knows it: `page.url` is told later, by another process of the
+    browser.
+    """
     return page.evaluate("location.href")
 
 
@@ -339,15 +365,18 @@ def _axe() -> str:
 
 
 def axe(page: "Page", *, within: str = "", **options: Any) -> str:
-    """What axe-core finds wrong with a page for people who use it otherwise than most; empty where it is nothing.
+    """What axe-core finds wrong with a page for people who use it otherwise than most; empty where
+    it is nothing.
 
     `within` is the selector of the part that is asked about; default all.
 
-    The script comes in through the debugger, past the page's policy, which forbids scripts from elsewhere.
+    The script comes in through the debugger, past the page's policy, which forbids scripts from
+    elsewhere.
     """
     if not page.evaluate("typeof axe === 'object'"):
         page.evaluate(_axe())
-    # Drawings are hidden from readers of the page: the figure around each says it in words, and that is looked at.
+    # Drawings are hidden from readers of the page: the figure around each says it in words, and
+    # that is looked at.
     asked = {"include": [[within or "html"]], "exclude": [["figure svg[aria-hidden=true]"], ["figure [aria-hidden=true] svg"]]}
     found = page.evaluate("([where, options]) => axe.run(where, options)", [asked, {"resultTypes": ["violations"], **options}])
     return "\n".join(
@@ -363,7 +392,9 @@ def sideways(page: "Page") -> int:
 
 
 def shot(page: "Page", name: str, folder: Path | None = None, **options: Any) -> None:
-    """A picture to look at, in the folder IDEALRANK_SCREENSHOTS or the one that is named; none where neither is."""
+    """A picture to look at, in the folder IDEALRANK_SCREENSHOTS or the one that is named; none
+    where neither is.
+    """
     kept = os.environ.get("IDEALRANK_SCREENSHOTS") or folder
     if kept:
         page.screenshot(path=Path(kept, f"{name}.png"), animations="disabled", **options)

@@ -1,4 +1,6 @@
-"""What colours look like to people who see some of them alike, and how far two of them are apart."""
+"""What colours look like to people who see some of them alike, and how far two of them are
+apart.
+"""
 
 import re
 
@@ -6,8 +8,8 @@ import numpy as np
 
 from idealrank.data.types import FloatArray
 
-# Machado, Oliveira, Fernandes (2009), A physiologically-based model for simulation of color vision deficiency. IEEE TVCG 15 (6):
-# matrices of severity 1.0, for linear RGB.
+# Machado, Oliveira, Fernandes (2009), A physiologically-based model for simulation of color vision
+# deficiency. IEEE TVCG 15 (6): matrices of severity 1.0, for linear RGB.
 SEEN = {
     "trichromacy": np.eye(3),
     "protanopia": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),

@@ -1,4 +1,6 @@
-"""One browser for all tests of a process, and a reader that fails a test whose page did what no page may do."""
+"""One browser for all tests of a process, and a reader that fails a test whose page did what no
+page may do.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,7 +34,9 @@ def pages_kept(browser: "Browser", tabs: browsing.Tabs, tmp_path_factory: pytest
 
 @pytest.fixture
 def shared(pages_kept: browsing.Shared) -> Iterator[browsing.Shared]:
-    """Opens reports that other tests of the process have used, as new, and fails the test if any did wrong meanwhile."""
+    """Opens reports that other tests of the process have used, as new, and fails the test if any
+    did wrong meanwhile.
+    """
     yield pages_kept
     faults = "\n".join(pages_kept.faults)
     if faults:

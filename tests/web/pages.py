@@ -1,4 +1,6 @@
-"""The reports that browser tests open: of the demo, of three runs, of one run, of a gate, and of names that mean harm."""
+"""The reports that browser tests open: of the demo, of three runs, of one run, of a gate, and of
+names that mean harm.
+"""
 
 from functools import cache
 
@@ -56,13 +58,16 @@ def three() -> str:
     return ir.report(ir.compare(*evaluations), evaluations=evaluations, qrels=qrels, runs=runs, robustness=False)
 
 
-LONG = [f"bm25-tuned-2026-11-{day:02d}-k1-0.9-b-0.4-stemmed" for day in range(1, 9)]  # 40 letters and more, which differ in the middle
+# 40 letters and more, which differ in the middle
+LONG = [f"bm25-tuned-2026-11-{day:02d}-k1-0.9-b-0.4-stemmed" for day in range(1, 9)]
 OBJECTS = ["constructor", "__proto__", "toString"]  # what every object of JavaScript has
 
 
 @cache
 def twelve() -> str:
-    """Twelve runs with names that are hard to show, not in the order of their means; the best is `toString`, then comes one of `LONG`."""
+    """Twelve runs with names that are hard to show, not in the order of their means; the best is
+    `toString`, then comes one of `LONG`.
+    """
     names = ["dense", *LONG, *OBJECTS]
     qrels, runs = some([*names[:2], *OBJECTS[:2], *names[2:9], OBJECTS[2]], n_queries=20)
     evaluations = [ir.evaluate(qrels, run, ["nDCG@10", "RR"]) for run in [*runs[::2], *runs[1::2]]]

@@ -1,4 +1,6 @@
-"""A browser before the served pages, which a server in a thread answers; a request to anywhere else is a fault."""
+"""A browser before the served pages, which a server in a thread answers; a request to anywhere else
+is a fault.
+"""
 
 import socket
 import threading
@@ -42,7 +44,9 @@ def serving(app: "ASGIApp") -> Iterator[str]:
 
 
 class Served:
-    """Pages of a store in a window of their own; `faults` says what any of them did that no page of ours may do."""
+    """Pages of a store in a window of their own; `faults` says what any of them did that no page of
+    ours may do.
+    """
 
     def __init__(self, context: "BrowserContext", home: str) -> None:
         self.faults: list[str] = []

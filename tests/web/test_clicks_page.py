@@ -31,7 +31,8 @@ def test_a_page_of_clicks_has_the_stop_sign_first_and_is_for_everybody(visit: Vi
     assert page.locator("h1").inner_text() == "Stop: 1 reason not to conclude from this log."
     assert page.locator("figure svg").count() == 5
     line = page.locator("#propensity svg path[stroke^='var(--plot-accent']").first
-    assert line.evaluate("one => getComputedStyle(one).stroke") == "rgb(99, 185, 221)"  # the accent of the night
+    # the accent of the night
+    assert line.evaluate("one => getComputedStyle(one).stroke") == "rgb(99, 185, 221)"
     assert axe(page) == ""
     assert sideways(page) == 0
 

@@ -1,4 +1,6 @@
-"""The page of figures (`theory figures --format html`, `compare --figure map.html`), opened as a reader opens it."""
+"""The page of figures (`theory figures --format html`, `compare --figure map.html`), opened as a
+reader opens it.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,6 @@
-"""The guide from a closed gate to its query: four clicks, from a page like that of a pull request to what `why` names first."""
+"""The guide from a closed gate to its query: four clicks, from a page like that of a pull request
+to what `why` names first.
+"""
 
 import html
 import re
@@ -14,7 +16,9 @@ from tests.web.browsing import Visits, address, ready, shows_query
 
 @pytest.fixture
 def pull_request(tmp_path: Path) -> Path:
-    """What the guide's command wrote, behind pages that stand for those of GitHub: the comment, and the files of the job."""
+    """What the guide's command wrote, behind pages that stand for those of GitHub: the comment, and
+    the files of the job.
+    """
     arguments = ["gate", pages.QRELS, pages.BM25, "--baseline", pages.MINILM, "--queries", str(PYDOCS / "queries.tsv")]
     code, _, problem = run([*arguments, "--markdown", str(tmp_path / "gate.md"), "--report", str(tmp_path / "report.html")])
     assert code == 1, problem

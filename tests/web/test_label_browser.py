@@ -1,4 +1,6 @@
-"""The labelling page in a real browser: graded by keys, by several people at once, and past a kill of its server."""
+"""The labelling page in a real browser: graded by keys, by several people at once, and past a kill
+of its server.
+"""
 
 import os
 import pydoc
@@ -79,7 +81,9 @@ def press(page: "Page", key: str) -> None:
 
 
 def documentation(document: str) -> str:
-    """What this Python says of one of its names; some modules that the collection has are gone, or warn."""
+    """What this Python says of one of its names; some modules that the collection has are gone, or
+    warn.
+    """
     with warnings.catch_warnings(action="ignore"):
         try:
             text = str(pydoc.locate(document).__doc__ or "none")

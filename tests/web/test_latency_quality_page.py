@@ -1,4 +1,6 @@
-"""The page of `search --report` in a browser: names that do not cover each other, and nothing that axe-core finds."""
+"""The page of `search --report` in a browser: names that do not cover each other, and nothing that
+axe-core finds.
+"""
 
 import itertools
 from typing import TYPE_CHECKING, Any
@@ -18,7 +20,8 @@ def system(name: str, mean: float, p95: float | None) -> dict[str, Any]:
     return {"name": name, "queries": 50, "failed": {"q1": "refused"}, "empty": 0, "latency": latency, "measures": measures}
 
 
-# A sweep, whose settings differ by less than the width of their names; equal points; and names that need escapes or much room.
+# A sweep, whose settings differ by less than the width of their names; equal points; and names that
+# need escapes or much room.
 SWEEP = [system(f"hnsw ef={ef}", 0.47 + ef / 6400, 0.020 + ef / 50_000) for ef in (8, 16, 24, 32, 48, 64, 96, 128)]
 SYSTEMS = [
     *SWEEP, system("flat", 0.5, 0.045), system("flat again", 0.5, 0.045), system("<b>bold</b>", 0.499, 0.0449),

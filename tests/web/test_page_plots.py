@@ -1,4 +1,6 @@
-"""Plots of a page: drawn from the page's own values, in its colours, for its measure and pair; the pointer names queries and opens them."""
+"""Plots of a page: drawn from the page's own values, in its colours, for its measure and pair; the
+pointer names queries and opens them.
+"""
 
 import csv
 import io
@@ -162,7 +164,8 @@ def test_paper_takes_the_colours_of_paper(shared: Shared) -> None:
     page.emulate_media(media="print", color_scheme="dark")
 
     assert page.evaluate(label) != dark
-    assert page.evaluate(label) in {"rgb(0, 0, 0)", "rgb(68, 76, 82)"}  # ink or quiet, as dark as print needs
+    # ink or quiet, as dark as print needs
+    assert page.evaluate(label) in {"rgb(0, 0, 0)", "rgb(68, 76, 82)"}
     assert not page.locator(".take-along").first.is_visible()
 
 
@@ -209,7 +212,8 @@ def test_ten_thousand_points_are_drawn_on_a_canvas_and_named(visit: Visits) -> N
     assert box
     for step in range(30):  # down the diagonal from the best, where points are dense
         page.mouse.move(box["x"] + box["width"] * (0.95 - 0.01 * step), box["y"] + box["height"] * (0.1 + 0.01 * step))
-        page.evaluate("new Promise(told => requestAnimationFrame(() => requestAnimationFrame(told)))")  # movements come with a frame
+        # movements come with a frame
+        page.evaluate("new Promise(told => requestAnimationFrame(() => requestAnimationFrame(told)))")
         if page.locator("#plot-tip").is_visible():
             break
     assert re.match(r"query q\d+", page.locator("#plot-tip").inner_text())

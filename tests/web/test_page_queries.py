@@ -1,4 +1,6 @@
-"""Filters, sorting, choices of pairs, and numbers taken along, against plain counts and the evaluations themselves."""
+"""Filters, sorting, choices of pairs, and numbers taken along, against plain counts and the
+evaluations themselves.
+"""
 
 import csv
 import io
@@ -18,7 +20,9 @@ N = 130
 
 
 def subject(runs=2) -> Subject:
-    """Query i: its document at rank i % 5 + 1 in the first run; the second run is one rank better, but for every tenth, which it loses."""
+    """Query i: its document at rank i % 5 + 1 in the first run; the second run is one rank better,
+    but for every tenth, which it loses.
+    """
     qrels = {f"q{i}": {"x": 1} for i in range(N)}
     rankings = {"bm25": lambda i: i % 5, "new": lambda i: 9 if i % 10 == 7 else max(i % 5 - 1, 0), "third": lambda i: 2}
     evaluations = []

@@ -1,4 +1,6 @@
-"""The view of one query, used as a reader uses it: by mouse, by keyboard, on a phone, on paper, with ids that are HTML."""
+"""The view of one query, used as a reader uses it: by mouse, by keyboard, on a phone, on paper,
+with ids that are HTML.
+"""
 
 import random
 import re
@@ -37,7 +39,8 @@ pytest.importorskip("jinja2")
 pytest.importorskip("vl_convert")
 HOSTILE = "<img src=x onerror=alert(1)>\u202e&amp;"
 LONG = "https://example.org/articles/2024/05/17/a-very-long-address-that-has-no-room-in-any-table/final-part"
-NEIGHBOURS = 9.0  # least distance of neighbouring grades in CIE Lab, four times what can just be told apart
+# least distance of neighbouring grades in CIE Lab, four times what can just be told apart
+NEIGHBOURS = 9.0
 FOLLOW = "address => { history.replaceState(null, '', address); dispatchEvent(new PopStateEvent('popstate')); }"
 COMMAND = "idealrank compare qrels.txt bm25.run minilm.run --report out.html"
 
@@ -59,7 +62,9 @@ def demo() -> str:
 
 @cache
 def odd() -> str:
-    """Three runs of which one does not answer; ids and texts that are HTML, unjudged, tied, unknown documents."""
+    """Three runs of which one does not answer; ids and texts that are HTML, unjudged, tied, unknown
+    documents.
+    """
     qrels = ir.Qrels({"q<b>": {HOSTILE: 3, LONG: 2, "low": 1, "none": 0, "missed": 4}, "other": {"low": 1}})
     first = ir.Run({"q<b>": {HOSTILE: 9.0, LONG: 8.0, "unjudged": 8.0, "none": 7.0}, "other": {"low": 1.0}}, name=f"old {HOSTILE}")
     second = ir.Run({"q<b>": {"unjudged": 9.0, HOSTILE: 8.0, "low": 7.0}, "other": {"low": 1.0}}, name="new")
@@ -138,7 +143,8 @@ def test_moves_are_lines_and_documents_that_came_or_went_are_marked(demo_page: "
     before, after = ids(ranking(page, 0)), ids(ranking(page, 1))
     up = sum(after.index(name) < before.index(name) for name in before if name in after)
 
-    expect(page.locator(".query-line")).to_have_count(len(set(before) & set(after)))  # drawn once the tables have their sizes
+    # drawn once the tables have their sizes
+    expect(page.locator(".query-line")).to_have_count(len(set(before) & set(after)))
     assert page.locator(".query-line.query-up").count() == up
     assert ranking(page, 0).locator("tbody tr").nth(2).locator(".query-wide").inner_text() == "left \u2192 19"
     assert ranking(page, 1).locator(".query-wide").count() == len(set(after) - set(before))

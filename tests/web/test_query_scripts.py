@@ -1,4 +1,6 @@
-"""Functions of the scripts of one query that need no page: commands, shades of grades; and how the scripts are written."""
+"""Functions of the scripts of one query that need no page: commands, shades of grades; and how the
+scripts are written.
+"""
 
 import re
 from pathlib import Path

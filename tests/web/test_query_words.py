@@ -1,4 +1,6 @@
-"""What the view of a query says in words has the numbers of `idealrank why`: ranks, contributions, moves and their sums."""
+"""What the view of a query says in words has the numbers of `idealrank why`: ranks, contributions,
+moves and their sums.
+"""
 
 import json
 from collections.abc import Callable, Iterator

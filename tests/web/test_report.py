@@ -1,4 +1,6 @@
-"""The report as people open it: offline, in light and dark, on a phone, in print, with and without scripts."""
+"""The report as people open it: offline, in light and dark, on a phone, in print, with and without
+scripts.
+"""
 
 import re
 from typing import TYPE_CHECKING
@@ -141,7 +143,9 @@ def test_who_asks_for_little_motion_gets_none(shared: Shared) -> None:
 
 
 def use(page: "Page") -> None:
-    """Every choice of every select, every part that opens, every button and link above the queries."""
+    """Every choice of every select, every part that opens, every button and link above the
+    queries.
+    """
     for place in page.locator("select").all():
         values = place.locator("option").evaluate_all("all => all.map(one => one.value)")
         for value in [*values[1:], values[0]]:

@@ -1,4 +1,6 @@
-"""Twelve runs, names that are long or mean something to JavaScript, a phone, titles of documents, and the menu of downloads."""
+"""Twelve runs, names that are long or mean something to JavaScript, a phone, titles of documents,
+and the menu of downloads.
+"""
 
 import itertools
 import json
@@ -27,7 +29,9 @@ def texts(page: "Page", plot: str) -> "list[tuple[str, float, float, float, floa
 
 
 def overlapping(boxes: "list[tuple[str, float, float, float, float]]") -> list[tuple[str, str]]:
-    """Texts that cover each other by more than a pixel, the room above and below letters left aside."""
+    """Texts that cover each other by more than a pixel, the room above and below letters left
+    aside.
+    """
     return [
         (one[0], other[0])
         for one, other in itertools.combinations(boxes, 2)

@@ -1,4 +1,6 @@
-"""Plots of a report: drawn when they come near, hovered, clicked, and in the colours of the theme."""
+"""Plots of a report: drawn when they come near, hovered, clicked, and in the colours of the
+theme.
+"""
 
 import re
 from typing import TYPE_CHECKING

@@ -1,4 +1,6 @@
-"""The table of all queries of a report: filter, search, sort, sheets, links, CSV and the clipboard."""
+"""The table of all queries of a report: filter, search, sort, sheets, links, CSV and the
+clipboard.
+"""
 
 import csv
 import dataclasses

@@ -1,4 +1,6 @@
-"""A report of 10,000 queries, 10 runs and 3 measures: below two megabytes, and usable soon after it opens."""
+"""A report of 10,000 queries, 10 runs and 3 measures: below two megabytes, and usable soon after it
+opens.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,7 +42,9 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def counted(page: "Page") -> "CDPSession":
-    """Count the work of a page from now on: seconds of processor, which other programs do not take from it, as they do of a clock's."""
+    """Count the work of a page from now on: seconds of processor, which other programs do not take
+    from it, as they do of a clock's.
+    """
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
     return session

@@ -1,4 +1,6 @@
-"""One query of a report, opened: by mouse, by keyboard, by a link, from a plot; and closed again."""
+"""One query of a report, opened: by mouse, by keyboard, by a link, from a plot; and closed
+again.
+"""
 
 import re
 
@@ -55,7 +57,8 @@ def test_a_link_opens_its_query_and_the_back_button_closes_it(visit: Visits) -> 
     closed(page)
     page.locator("#gains a").first.click()
     page.mouse.move(0, 0)
-    # What is said of the query, and not all that the view holds: its button may still say that a link was copied.
+    # What is said of the query, and not all that the view holds: its button may still say that a
+    # link was copied.
     parts = [shows_query(page).locator(place) for place in ("#query-title", "#query-facts", "#query-body", "#query-values")]
     best = [part.inner_text() for part in parts]
 
@@ -99,7 +102,8 @@ def test_another_measure_and_pair_change_what_is_shown(shared: Shared) -> None:
     assert page.locator("#regressions").inner_text() != by_first
     page.locator("#regressions a").first.click()
     expect(shows_query(page)).to_contain_text("RR fell from")
-    box = page.get_by_role("checkbox", name="second")  # the run that is not of the pair can stand beside it
+    # the run that is not of the pair can stand beside it
+    box = page.get_by_role("checkbox", name="second")
     expect(page.locator("#query-body .query-ranking")).to_have_count(2)
     box.check()
     expect(page.locator("#query-body .query-ranking")).to_have_count(3)

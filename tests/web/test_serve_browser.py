@@ -1,4 +1,6 @@
-"""The served pages in a real browser: every page is reached by clicks, can be used by everybody, and keeps its own policy."""
+"""The served pages in a real browser: every page is reached by clicks, can be used by everybody,
+and keeps its own policy.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path

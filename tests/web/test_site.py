@@ -1,4 +1,6 @@
-"""The site that `make docs` builds, opened as a reader opens it: no network, every theme, a phone; skipped where it is not built."""
+"""The site that `make docs` builds, opened as a reader opens it: no network, every theme, a phone;
+skipped where it is not built.
+"""
 
 import pytest
 
@@ -27,7 +29,8 @@ def test_a_page_of_the_site_is_for_everybody(visit: Visits, page: str) -> None:
         shown = visit(SITE / f"{page}.html", size=size, scheme=scheme)  # type: ignore[arg-type]
 
         assert sideways(shown) == 0, (size, scheme)
-        assert axe(shown, preload=False) == "", (size, scheme)  # axe would fetch the style sheets again, which a file must not
+        # axe would fetch the style sheets again, which a file must not
+        assert axe(shown, preload=False) == "", (size, scheme)
 
 
 def test_four_entries_lead_into_the_site_from_every_page(visit: Visits) -> None:

@@ -57,7 +57,8 @@ class Observed:
     queries, unanswered, judgments : int
         Queries that count, those among them without a returned document, and judged documents.
     grades : mapping of float to float
-        Share of the judgments that have each grade, as given; empty when there are more than twenty different ones.
+        Share of the judgments that have each grade, as given; empty when there are more than twenty
+        different ones.
     n_grades : int
         How many different grades there are.
     lowest, highest : float
@@ -73,7 +74,8 @@ class Observed:
     unjudged : mapping of int to float
         By depth: share of unjudged documents down to it.
     judged_depth : int
-        The deepest rank down to which nine in ten returned documents are judged; 0 when there is none.
+        The deepest rank down to which nine in ten returned documents are judged; 0 when there is
+        none.
     tied : float
         Share of the answered queries with tied scores.
     complete : bool
@@ -327,7 +329,7 @@ def _cutoffs(seen: Observed, surface: str | None, visible: int | None) -> tuple[
     return ((reach,), f"nine in ten documents are judged {depth}, and fewer below; {hint}")
 
 
-# --- measures --------------------------------------------------------------------------------------------------------------------
+# --- measures -------------------------------------------------------------------------------------
 
 
 def _text(name: str, seen: Observed, cutoff: int | None = None, **options: str) -> str:
@@ -409,7 +411,7 @@ def _unjudged_at(seen: Observed, k: int) -> float:
     return seen.unjudged.get(k, 0.0)
 
 
-# --- warnings --------------------------------------------------------------------------------------------------------------------
+# --- warnings -------------------------------------------------------------------------------------
 
 
 def _warnings(judged: Judged, seen: Observed, cutoffs: tuple[int, ...], *, surface: str | None, visible: int | None) -> Iterator[str]:

@@ -111,7 +111,8 @@ class Rule:
     below : float, optional
         Below this number (above it, where less is better).
     drop : float, optional
-        By this much or more below the best value before it, under the same convention and judgments.
+        By this much or more below the best value before it, under the same convention and
+        judgments.
     direction : {1, -1}
         Of the measure: 1 where more is better.
 
@@ -180,14 +181,17 @@ class Onset:
     rule : Rule
         What failing is.
     state : {"fails", "fine", "never fine", "unknown"}
-        Whether the newest value fails; "never fine" where every value does, "unknown" where there is none.
+        Whether the newest value fails; "never fine" where every value does, "unknown" where there
+        is none.
     last_good, first_bad : Point or None
         The two sides of the last change from fine to failing; None where there is no such change.
     breaks : tuple of str
-        Other changes between the two, so that no change of the system need be behind it: ``"convention"``, ``"judgments"``.
+        Other changes between the two, so that no change of the system need be behind it:
+        ``"convention"``, ``"judgments"``.
     later_fall : (Point, Point) or None
-        Two neighbours after `first_bad` between which the value falls most, where it falls there by more than between the two sides:
-        values that vary by chance may cross a line drawn below a lucky one before anything breaks.
+        Two neighbours after `first_bad` between which the value falls most, where it falls there by
+        more than between the two sides: values that vary by chance may cross a line drawn below a
+        lucky one before anything breaks.
 
     Examples
     --------
@@ -310,7 +314,9 @@ class Timeline:
     points: tuple[Point, ...] = ()
 
     def lines(self, *, together: bool = False) -> dict[str, list[Point]]:
-        """The points by run, in order; `together` takes all for one line, as where each run is named after its commit."""
+        """The points by run, in order; `together` takes all for one line, as where each run is
+        named after its commit.
+        """
         if together:
             return {"": list(self.points)} if self.points else {}
         found: dict[str, list[Point]] = {}
@@ -334,7 +340,8 @@ class Timeline:
         return {run: onset(points, rule) for run, points in self.lines(together=together).items()}
 
     def to_frame(self, backend: Any = "pandas") -> Any:
-        """A dataframe with a row for each point and a column for each of its attributes; tags are joined by commas.
+        """A dataframe with a row for each point and a column for each of its attributes; tags are
+        joined by commas.
 
         Parameters
         ----------

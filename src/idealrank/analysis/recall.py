@@ -1,4 +1,6 @@
-"""Cost of an approximate index: documents of the exact ranking that it misses, and quality that is lost with them."""
+"""Cost of an approximate index: documents of the exact ranking that it misses, and quality that is
+lost with them.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,11 +31,13 @@ class RecallSummary:
     interval : Interval
         Mean over queries, with Student's interval.
     percentile_5 : float
-        Recall of the query below which 5 % of the queries lie: the smallest value that at least 5 % of them do not exceed.
+        Recall of the query below which 5 % of the queries lie: the smallest value that at least 5 %
+        of them do not exceed.
     n_complete : int
         Queries without a missed document.
     complete_interval : tuple of float
-        Clopper-Pearson interval of the share of such queries, at the same level. It says how sure a recall of 1 is.
+        Clopper-Pearson interval of the share of such queries, at the same level. It says how sure a
+        recall of 1 is.
 
     Examples
     --------
@@ -60,9 +64,11 @@ class QueryLoss:
     recall : mapping of int to float
         Recall by cutoff.
     missed : tuple of str
-        Documents among the first of the exact run, at the largest cutoff, that the approximate run lacks there.
+        Documents among the first of the exact run, at the largest cutoff, that the approximate run
+        lacks there.
     lost : mapping of str to float
-        Value of the exact run less that of the approximate run, by measure; empty without judgments.
+        Value of the exact run less that of the approximate run, by measure; empty without
+        judgments.
 
     Examples
     --------
@@ -92,11 +98,13 @@ class IndexRecall:
     values : float64 array, shape (n_queries, n_cutoffs)
         Recall, from 0 to 1. A query without an answer of the approximate run has 0.
     unanswered, only_approximate : list of str
-        Queries that the approximate run does not answer, and queries that the exact run lacks, which count nowhere.
+        Queries that the approximate run does not answer, and queries that the exact run lacks,
+        which count nowhere.
     level : float
         Confidence level of all intervals.
     losses : mapping of str to Interval
-        Mean loss by measure: value of the exact run less that of the approximate run. Empty without judgments.
+        Mean loss by measure: value of the exact run less that of the approximate run. Empty without
+        judgments.
     evaluations : tuple of Evaluation
         Of the exact and of the approximate run; empty without judgments.
 
@@ -133,7 +141,9 @@ class IndexRecall:
         )
 
     def lost_per_query(self) -> dict[str, FloatArray]:
-        """Return the loss of each query by measure, in the order of `queries`; NaN if a query has no value."""
+        """Return the loss of each query by measure, in the order of `queries`; NaN if a query has
+        no value.
+        """
         if not self.evaluations:
             return {}
         exact, approximate = (one.on(self.queries) for one in self.evaluations)
@@ -143,7 +153,9 @@ class IndexRecall:
         }
 
     def worst(self, number: int) -> list[QueryLoss]:
-        """Return the queries that lose most: by the first measure with judgments, then by recall at the largest cutoff."""
+        """Return the queries that lose most: by the first measure with judgments, then by recall at
+        the largest cutoff.
+        """
         lost = self.lost_per_query()
         recall = self.values[:, -1]
         first = np.nan_to_num(next(iter(lost.values()), np.zeros(len(self.queries))), nan=0.0)

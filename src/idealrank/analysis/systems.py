@@ -1,6 +1,7 @@
 """Systems that were trained several times: the variance of training beside that of queries.
 
-The runs of one system are copies of other seeds, which answer the same queries, or folds, which share them out.
+The runs of one system are copies of other seeds, which answer the same queries, or folds, which
+share them out.
 """
 
 import math
@@ -38,7 +39,8 @@ from idealrank.version import __version__
 
 @dataclass(frozen=True, kw_only=True)
 class SystemDifference:
-    """One measure of two systems on the same queries, training and queries both counted; every difference is b - a.
+    """One measure of two systems on the same queries, training and queries both counted; every
+    difference is b - a.
 
     Attributes
     ----------
@@ -53,15 +55,18 @@ class SystemDifference:
     found : ReplicatedDifference
         Difference, interval, p, degrees of freedom and the variances of queries and of training.
     p_corrected : float
-        The first measure's is its own; of the others after Bonferroni's correction over them, as their intervals are.
+        The first measure's is its own; of the others after Bonferroni's correction over them, as
+        their intervals are.
     verdict : {"better", "worse", "undecided"}
-        About b, by the corrected p value; undecided where the values of a copy mean nothing (`SystemComparison.mismatches`).
+        About b, by the corrected p value; undecided where the values of a copy mean nothing
+        (`SystemComparison.mismatches`).
     n, excluded_queries : int
         Queries compared; those left out since they are not scored in every copy.
     detectable : float
-        The smallest true difference, in changes like those seen, that so many queries and copies find with a chance of 0.8; see
-        `detectable_between`. Infinite for fewer than five copies of a trained system, which hardly show how much training varies,
-        and if no such difference is found so often; NaN if too few queries differ.
+        The smallest true difference, in changes like those seen, that so many queries and copies
+        find with a chance of 0.8; see `detectable_between`. Infinite for fewer than five copies of
+        a trained system, which hardly show how much training varies, and if no such difference is
+        found so often; NaN if too few queries differ.
     detectable_reason : str or None
         Why `detectable` is not finite.
 
@@ -91,7 +96,9 @@ class SystemDifference:
 
     @property
     def trained(self) -> tuple[str, ...]:
-        """Owner of each entry of ``found.training``: a, b, or the difference, if copies are paired one by one."""
+        """Owner of each entry of ``found.training``: a, b, or the difference, if copies are paired
+        one by one.
+        """
         several = tuple(side for side, copies in (("a", self.copies_a), ("b", self.copies_b)) if len(copies) > 1)
         if len(self.found.training) == 2:
             return several if len(several) == 2 else (*several, *({"a", "b"} - set(several)))
@@ -117,7 +124,9 @@ class SystemDifference:
         return math.sqrt(found.queries / n_queries + sum(part.error(n_queries, seeds(part.n_seeds)) for part in found.training))
 
     def queries_worth_one_copy(self) -> "int | None":
-        """Number of further queries that lower the standard error as much as one more copy of every trained system; None if impossible."""
+        """Number of further queries that lower the standard error as much as one more copy of every
+        trained system; None if impossible.
+        """
         training = self.found.training
         wanted = self.standard_error(self.n, lambda seeds: seeds + 1) ** 2 - sum(part.seeds / part.n_seeds for part in training)
         falling = self.found.queries + sum(part.residual / part.n_seeds for part in training)
@@ -180,7 +189,8 @@ class SystemComparison(WithWarnings):
     version : str
         Version of idealrank.
     judgments : {"same", "different", "unknown"}
-        Whether all models have the same judgments; "different" if that was allowed, "unknown" if some are not known.
+        Whether all models have the same judgments; "different" if that was allowed, "unknown" if
+        some are not known.
 
     Examples
     --------
@@ -236,7 +246,8 @@ class SystemComparison(WithWarnings):
 
 Relation: TypeAlias = Literal["copies", "folds"]
 
-_COPIES_FOR_POWER = 5  # fewer hardly show how much training varies: experiments/seeds_and_queries.py
+# fewer hardly show how much training varies: experiments/seeds_and_queries.py
+_COPIES_FOR_POWER = 5
 
 # A copy may lack some queries that the others answer: a failed request, an empty answer.
 _MOST = 0.9

@@ -1,1 +1,3 @@
-"""Answer questions about anything a user may hold: paths, mappings, dataframes, arrays. One module a question."""
+"""Answer questions about anything a user may hold: paths, mappings, dataframes, arrays. One module
+a question.
+"""

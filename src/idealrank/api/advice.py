@@ -25,8 +25,9 @@ def advise(
     qrels, run : path, mapping, dataframe, Qrels or Run, or arrays of labels and scores
         As for `evaluate`.
     surface : {"phone", "desktop", "carousel", "rag"}, optional
-        Place where the results are shown. It determines how many ranks count: 5 on a phone, 10 and 20 on a desktop, those visible in a
-        carousel, those that fit into the prompt of a language model.
+        Place where the results are shown. It determines how many ranks count: 5 on a phone, 10 and
+        20 on a desktop, those visible in a carousel, those that fit into the prompt of a language
+        model.
     visible : int, optional
         Number of visible results.
     convention : Convention or str
@@ -37,8 +38,8 @@ def advise(
     Returns
     -------
     Advice
-        Recommended measures with reasons, cutoffs, warnings, and statistics: grades, judgments and relevant documents per query, depth of
-        judgment, ties, list lengths.
+        Recommended measures with reasons, cutoffs, warnings, and statistics: grades, judgments and
+        relevant documents per query, depth of judgment, ties, list lengths.
 
     Examples
     --------

@@ -1,6 +1,7 @@
 """Agreement of predicted and true values of the same items: rankDCG, Kendall's tau, Spearman's rho.
 
-Items are users, products, systems: anything with one true value and one predicted. Several lists at once are laid out as for `ndcg`.
+Items are users, products, systems: anything with one true value and one predicted. Several lists at
+once are laid out as for `ndcg`.
 """
 
 from typing import Any, TypeAlias
@@ -37,28 +38,31 @@ def rank_dcg(
 ) -> FloatOrArray:
     """Compute rankDCG of predicted against true values: 0 for the worst order, 1 for the best.
 
-    ``rankDCG = (DCG' - min) / (max - min), DCG' = sum over places i of level(i) / reverse(i)`` in the order of falling predictions, as
-    explained at `RankDCG`. Only the order of each list matters: any strictly increasing transformation gives the same value.
+    ``rankDCG = (DCG' - min) / (max - min), DCG' = sum over places i of level(i) / reverse(i)`` in
+    the order of falling predictions, as explained at `RankDCG`. Only the order of each list
+    matters: any strictly increasing transformation gives the same value.
 
     Parameters
     ----------
     reference, predicted : array-like, shape (n,) or (n_queries, width)
         True and predicted values of the same items, of any sign; 2-D: one query per row.
     ties : {"worst", "expected", "best"}
-        Value for items with equal predictions: the minimum over their orders (the paper's choice, and the default: a constant prediction
-        gets 0), the mean, or the maximum.
+        Value for items with equal predictions: the minimum over their orders (the paper's choice,
+        and the default: a constant prediction gets 0), the mean, or the maximum.
     group, offsets, qid, mask, padding
         How items form several lists, see `Lists.from_arrays`.
     no_relevant : {"nan", "zero", "one", "left-out"}
-        Value of a list whose true values are all equal: every order is as good as any other and the quotient is 0/0. The default is NaN,
-        since 0 and 1 would look like proper values. As a switch of the convention it is the value of a query without relevant documents.
+        Value of a list whose true values are all equal: every order is as good as any other and the
+        quotient is 0/0. The default is NaN, since 0 and 1 would look like proper values. As a
+        switch of the convention it is the value of a query without relevant documents.
     threads : int
         Number of threads; 0 uses all cores.
 
     Returns
     -------
     float, or float64 array of shape (n_queries,)
-        In [0, 1]; a float for one list, an array for several (`group`, `offsets`, `qid` or 2-D input).
+        In [0, 1]; a float for one list, an array for several (`group`, `offsets`, `qid` or 2-D
+        input).
 
     Raises
     ------
@@ -98,10 +102,12 @@ def kendall(
     mask: Any = None,
     padding: float | None = None,
 ) -> FloatOrArray:
-    """Compute Kendall's tau of true and predicted values: concordant minus discordant pairs, as a share.
+    """Compute Kendall's tau of true and predicted values: concordant minus discordant pairs, as a
+    share.
 
-    ``(C - D) / norm``, where the norm depends on the variant: a all pairs; b the geometric mean of the pairs not tied in either list; c
-    ``n^2 (m - 1) / (2 m)``, m being the smaller number of distinct values of the two lists. Symmetric in the two lists.
+    ``(C - D) / norm``, where the norm depends on the variant: a all pairs; b the geometric mean of
+    the pairs not tied in either list; c ``n^2 (m - 1) / (2 m)``, m being the smaller number of
+    distinct values of the two lists. Symmetric in the two lists.
 
     Parameters
     ----------
@@ -113,7 +119,8 @@ def kendall(
     Returns
     -------
     float, or float64 array of shape (n_queries,)
-        In [-1, 1], as for `rank_dcg`; NaN for fewer than two items, and for variants b and c also if a list has only one distinct value.
+        In [-1, 1], as for `rank_dcg`; NaN for fewer than two items, and for variants b and c also
+        if a list has only one distinct value.
 
     Raises
     ------
@@ -150,7 +157,8 @@ def spearman(
     mask: Any = None,
     padding: float | None = None,
 ) -> FloatOrArray:
-    """Compute Spearman's rho of true and predicted values: the correlation of ranks, with mean ranks for ties.
+    """Compute Spearman's rho of true and predicted values: the correlation of ranks, with mean
+    ranks for ties.
 
     Parameters
     ----------

@@ -38,24 +38,28 @@ def attribute(
     Parameters
     ----------
     qrels, run_a, run_b : path, mapping, dataframe, Qrels or Run
-        As for `evaluate`; every difference is b - a. Or two evaluations that keep their judgments and runs
-        (``evaluate(..., keep_unjudged=True)``), and the measure as the third argument.
+        As for `evaluate`; every difference is b - a. Or two evaluations that keep their judgments
+        and runs (``evaluate(..., keep_unjudged=True)``), and the measure as the third argument.
     measure : Measure or str, optional
-        Default: nDCG@10; of evaluations, their first measure. The split is exact for DCG, NDCG, P, R and RBP. For others (AP, RR, ERR,
-        ...) a document contributes the rise of the value when the list is extended to include it; `Attribution.split` says which.
+        Default: nDCG@10; of evaluations, their first measure. The split is exact for DCG, NDCG, P,
+        R and RBP. For others (AP, RR, ERR, ...) a document contributes the rise of the value when
+        the list is extended to include it; `Attribution.split` says which.
     convention : Convention or str, optional
-        Convention of alignment and measure; evaluations have theirs. A query that it excludes for either run is excluded for both.
+        Convention of alignment and measure; evaluations have theirs. A query that it excludes for
+        either run is excluded for both.
     names : sequence of str, optional
         Names of the runs. Default: as for `compare`.
     labels_from : str, optional
-        Name of the run whose results were labelled, for positive-only labels: they cannot decide between this run and another.
+        Name of the run whose results were labelled, for positive-only labels: they cannot decide
+        between this run and another.
     threads : int
         Number of threads; 0 uses all cores. Values do not depend on it.
 
     Returns
     -------
     Attribution
-        Queries and documents, the largest loss first, and the contributions of documents that entered, left and moved.
+        Queries and documents, the largest loss first, and the contributions of documents that
+        entered, left and moved.
 
     Raises
     ------

@@ -26,7 +26,8 @@ from idealrank.reports.subject import Made
 WITH_MODEL = ("dr", "switch")
 """Estimators that need predictions of a model."""
 
-_LEAST = 1e-12  # as of click models: a click that was held for impossible has no infinite perplexity
+# as of click models: a click that was held for impossible has no infinite perplexity
+_LEAST = 1e-12
 
 
 def click_page(

@@ -41,7 +41,8 @@ from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike, parse_measur
 from idealrank.stats.comparison import TestName
 from idealrank.stats.randomness import RandomLike
 
-_LISTED = (list, tuple, set, frozenset, Mapping, np.ndarray)  # a query of a run; runs by name hold tables
+# a query of a run; runs by name hold tables
+_LISTED = (list, tuple, set, frozenset, Mapping, np.ndarray)
 
 
 def compare(
@@ -73,72 +74,90 @@ def compare(
     labels_from: str | None = None,
     **layout: Any,
 ) -> Comparison:
-    """Compare runs: verdict, difference, confidence interval, and the smallest detectable difference.
+    """Compare runs: verdict, difference, confidence interval, and the smallest detectable
+    difference.
 
     Parameters
     ----------
     evaluation_a, evaluation_b, *others : Evaluation; or judgments, then runs
-        Evaluations of runs with the same judgments and convention. Differences are b - a. Three or more runs are compared pair by pair.
-        Or judgments and two or more runs, in any form that `evaluate` reads: each run is evaluated with its unjudged documents and the
-        measures of `with_companions`.
+        Evaluations of runs with the same judgments and convention. Differences are b - a. Three or
+        more runs are compared pair by pair. Or judgments and two or more runs, in any form that
+        `evaluate` reads: each run is evaluated with its unjudged documents and the measures of
+        `with_companions`.
     measures : measure or iterable of them, optional
-        Measures to compare. Default: the measures that both evaluations have, except text measures and companions; of judgments and runs,
-        the default of `evaluate`. The first is the primary measure, which decides; the others are secondary.
+        Measures to compare. Default: the measures that both evaluations have, except text measures
+        and companions; of judgments and runs, the default of `evaluate`. The first is the primary
+        measure, which decides; the others are secondary.
     names : sequence of str, optional
-        Names of the runs. Default: the name of each `Evaluation` or `Run`, else the file name without extensions, else "A" and "B", or
-        "run 1", "run 2", ... for more than two runs.
+        Names of the runs. Default: the name of each `Evaluation` or `Run`, else the file name
+        without extensions, else "A" and "B", or "run 1", "run 2", ... for more than two runs.
     convention : str or Convention, optional
         For judgments and runs: the convention, ``standard`` by default. Evaluations have theirs.
     baseline : str, optional
         Name of a run. The others are compared with it only, not with each other.
     test : {"permutation", "t", "wilcoxon", "sign"}
-        Test behind each p value and interval: sign flips of the mean difference, exact for up to 20 queries that differ; Student's t;
-        Wilcoxon's signed ranks; signs. Under very unequal weights, Student's t has less power than sign flips.
+        Test behind each p value and interval: sign flips of the mean difference, exact for up to 20
+        queries that differ; Student's t; Wilcoxon's signed ranks; signs. Under very unequal
+        weights, Student's t has less power than sign flips.
     correction : {"auto", "holm"}
-        Correction of p values for the number of tests in a family, see Notes. "holm" is Holm's method with matching intervals.
+        Correction of p values for the number of tests in a family, see Notes. "holm" is Holm's
+        method with matching intervals.
     level : float
         Confidence level of the intervals; the significance level is ``1 - level``.
     margin : float, optional
-        Largest difference that does not matter, in units of the measure. With it, two one-sided tests can show that b is equivalent to a.
+        Largest difference that does not matter, in units of the measure. With it, two one-sided
+        tests can show that b is equivalent to a.
     largest_loss : float, optional
-        Greatest difference that one query can have, in units of the measure, for the margin. Default: the range of the measure. It takes
-        about ``3 largest_loss / margin`` queries to rule out that rare queries lose so much; see Notes.
+        Greatest difference that one query can have, in units of the measure, for the margin.
+        Default: the range of the measure. It takes about ``3 largest_loss / margin`` queries to
+        rule out that rare queries lose so much; see Notes.
     effect : float, optional
-        Smallest true difference worth finding, in units of the measure. With it, `Difference.queries_needed` is the number of queries
-        like these that would detect such a difference with 80 % power.
+        Smallest true difference worth finding, in units of the measure. With it,
+        `Difference.queries_needed` is the number of queries like these that would detect such a
+        difference with 80 % power.
     weights : mapping of query to float, Series, dataframe or path, optional
-        Weight of each query, such as its traffic; for the permutation and t tests. A path or dataframe is read by `read_traffic`.
+        Weight of each query, such as its traffic; for the permutation and t tests. A path or
+        dataframe is read by `read_traffic`.
     clusters : mapping of query to label, Series, dataframe or path, optional
-        Cluster of each query (user, session, topic): queries of one cluster are not independent. For the permutation and t tests. A path
-        or dataframe is read by `read_clusters`.
+        Cluster of each query (user, session, topic): queries of one cluster are not independent.
+        For the permutation and t tests. A path or dataframe is read by `read_clusters`.
     slices : mapping of query to str, or to several, Series, dataframe or path, optional
-        Slices of the queries; see `traffic_thirds`. A path or dataframe is read by `read_categories`. Each difference is also
-        computed on each slice (`Difference.slices`). Slices of the primary measure are one family of tests, slices of the
-        other measures another.
+        Slices of the queries; see `traffic_thirds`. A path or dataframe is read by
+        `read_categories`. Each difference is also computed on each slice (`Difference.slices`).
+        Slices of the primary measure are one family of tests, slices of the other measures another.
     n_resamples : int, optional
         Number of random sign flips; default 100,000, and 10,000 for more than ten runs.
     rng : Generator, seed or None
-        Random generator or seed. By default the seed is derived from the values, so the same input gives the same output.
+        Random generator or seed. By default the seed is derived from the values, so the same input
+        gives the same output.
     threads : int, optional
-        Number of threads, at most; None or 0 uses all cores. Few queries use fewer. Results do not depend on it.
+        Number of threads, at most; None or 0 uses all cores. Few queries use fewer. Results do not
+        depend on it.
     rankings : Overlap or iterable of them, optional
-        Similarity of the runs' rankings, as computed by `overlap`; evaluations do not keep the rankings.
+        Similarity of the runs' rankings, as computed by `overlap`; evaluations do not keep the
+        rankings.
     tell : callable, optional
-        Progress callback: called with the number of finished pairs and the total, and then again for slices.
+        Progress callback: called with the number of finished pairs and the total, and then again
+        for slices.
     judgments : {"same", "different", "different scales"}
-        "different" allows evaluations with different judgments, which are otherwise refused; "different scales" even of two scales.
+        "different" allows evaluations with different judgments, which are otherwise refused;
+        "different scales" even of two scales.
     judge_qrels : path, mapping, dataframe or Qrels, or sequence of Evaluation, optional
-        Grades of a judge, such as a language model, for these queries or more; or the same runs, evaluated with its
-        grades. A difference whose sign the judge contradicts is ``undecided`` (`Difference.judge`). Evaluations must keep their runs:
-        ``evaluate(..., keep_unjudged=True)``.
+        Grades of a judge, such as a language model, for these queries or more; or the same runs,
+        evaluated with its grades. A difference whose sign the judge contradicts is ``undecided``
+        (`Difference.judge`). Evaluations must keep their runs: ``evaluate(...,
+        keep_unjudged=True)``.
     labels_are : {"complete", "pooled", "positive-only"}, optional
-        Kind of the labels, see `Labels`. Default: declared by the `Qrels`, else found in the grades.
+        Kind of the labels, see `Labels`. Default: declared by the `Qrels`, else found in the
+        grades.
     sampled_negatives : float, optional
         Share of the non-relevant documents that were labelled, if every relevant document was.
     labels_from : str, optional
-        Name of the run whose results were labelled, for positive-only labels: they cannot decide between this run and another.
+        Name of the run whose results were labelled, for positive-only labels: they cannot decide
+        between this run and another.
     **layout
-        For arrays of labels and scores: group, offsets, qid, mask, padding; see `Lists.from_arrays`.
+        For arrays of labels and scores: group, offsets, qid, mask, padding; see
+        `Lists.from_arrays`.
 
     Returns
     -------
@@ -151,31 +170,36 @@ def compare(
     OptionError
         An option is impossible, or a measure has no better and worse.
     InputError
-        The two runs have no scored query in common, no run has a judged document, no grade counts as relevant, or a query has no weight or
-        cluster.
+        The two runs have no scored query in common, no run has a judged document, no grade counts
+        as relevant, or a query has no weight or cluster.
 
     Notes
     -----
     A query counts if the convention counts it for either run; the convention decides the value of a query without an answer. A query that
     is excluded for a measure in one run is excluded in both, and counted in `excluded_queries`.
 
-    For two runs, the primary measure is a family of one test. For several pairs, its tests form a family. The secondary measures, over all
-    pairs, form another family; their p values never change the verdict of the primary measure. Each family is corrected in a single step:
-    its intervals hold simultaneously, and an interval excludes 0 if and only if its corrected p is at most ``1 - level``. The permutation
-    test is corrected by max-T, which accounts for correlations between measures and runs; other tests and equivalence by Bonferroni's
-    method.
+    For two runs, the primary measure is a family of one test. For several pairs, its tests form a
+    family. The secondary measures, over all pairs, form another family; their p values never change
+    the verdict of the primary measure. Each family is corrected in a single step: its intervals
+    hold simultaneously, and an interval excludes 0 if and only if its corrected p is at most ``1 -
+    level``. The permutation test is corrected by max-T, which accounts for correlations between
+    measures and runs; other tests and equivalence by Bonferroni's method.
 
-    Equivalence must also hold against rare large losses that these queries do not show: p of equivalence is at least that of
-    `stats.unseen_loss_p`, which depends on `largest_loss`. With no difference on n queries, up to 3 / n of all queries may still differ
-    by `largest_loss`. `Difference.margin` has the number of queries that this takes. For a measure without a finite range, give
-    `largest_loss`: the error rate of ``equivalent`` is not known otherwise.
+    Equivalence must also hold against rare large losses that these queries do not show: p of
+    equivalence is at least that of `stats.unseen_loss_p`, which depends on `largest_loss`. With no
+    difference on n queries, up to 3 / n of all queries may still differ by `largest_loss`.
+    `Difference.margin` has the number of queries that this takes. For a measure without a finite
+    range, give `largest_loss`: the error rate of ``equivalent`` is not known otherwise.
 
-    A significant or equivalent result must also be supported by the judgments. `tipping` holds the share of unjudged documents that would
-    have to be relevant for the result to change. If that share is plausible, given the grades of judged documents at the same ranks, the
-    verdict is ``too few judgments``. This needs evaluations that keep their unjudged documents: ``evaluate(..., keep_unjudged=True)``.
+    A significant or equivalent result must also be supported by the judgments. `tipping` holds the
+    share of unjudged documents that would have to be relevant for the result to change. If that
+    share is plausible, given the grades of judged documents at the same ranks, the verdict is ``too
+    few judgments``. This needs evaluations that keep their unjudged documents: ``evaluate(...,
+    keep_unjudged=True)``.
 
-    `unjudged_a` and `unjudged_b` are computed from ``Judged`` and ``NumRet`` at the same cutoff, and `difference_judged` from the measure
-    with ``judged_only``, if the evaluations have them; `with_companions` adds them to a list of measures.
+    `unjudged_a` and `unjudged_b` are computed from ``Judged`` and ``NumRet`` at the same cutoff,
+    and `difference_judged` from the measure with ``judged_only``, if the evaluations have them;
+    `with_companions` adds them to a list of measures.
 
     References
     ----------
@@ -265,7 +289,8 @@ def evaluations_of(
     if any(kinds) or len(given) < 3:
         found = ", ".join(type(one).__name__ for one in given)
         by_name = any(isinstance(one, Mapping) and one and not isinstance(next(iter(one.values())), _LISTED) for one in given[1:])
-        hint = "give each run by itself, and names=[...]" if by_name else ""  # a mapping of runs by name
+        # a mapping of runs by name
+        hint = "give each run by itself, and names=[...]" if by_name else ""
         raise InputError(
             f"found {found}; expected evaluations, as `evaluate` returns, or judgments and two or more runs: {form}", hint=hint
         )

@@ -1,4 +1,6 @@
-"""Tables of an engine: their columns are chosen and checked before anything runs, and each is told which rows it gives."""
+"""Tables of an engine: their columns are chosen and checked before anything runs, and each is told
+which rows it gives.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias

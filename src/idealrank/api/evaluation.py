@@ -1,4 +1,6 @@
-"""The front door: evaluate anything a user may hold. The core takes only Qrels, Run and Measure; this file converts."""
+"""The front door: evaluate anything a user may hold. The core takes only Qrels, Run and Measure;
+this file converts.
+"""
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -248,30 +250,36 @@ def evaluate(
     run : path, mapping, dataframe, Run, or array of scores
         Results of the system; an array if `qrels` is one.
     measures : measure or iterable of them, optional
-        `Measure` values or texts such as ``"nDCG@10"``. Default: nDCG@10, nDCG, AP, RR, P@10 and R@100; for preferences prefs_simp,
-        prefs_pair and prefs_avgjg; for several assessors AP_avgjg and P_avgjg@10.
+        `Measure` values or texts such as ``"nDCG@10"``. Default: nDCG@10, nDCG, AP, RR, P@10 and
+        R@100; for preferences prefs_simp, prefs_pair and prefs_avgjg; for several assessors
+        AP_avgjg and P_avgjg@10.
     convention : str or Convention
         A preset, optionally with changed switches: ``"lightgbm,ties=expected"``.
     name : str, optional
-        Name of the system. Default: the name of the `Run`, else the file name without extensions, else "run".
+        Name of the system. Default: the name of the `Run`, else the file name without extensions,
+        else "run".
     columns, qrels_columns, run_columns : mapping or sequence, optional
-        Column names of files and dataframes, as in `read_qrels` and `read_run`: of both tables, of the judgments, of the run. The
-        specific ones take precedence.
+        Column names of files and dataframes, as in `read_qrels` and `read_run`: of both tables, of
+        the judgments, of the run. The specific ones take precedence.
     group, offsets, qid, mask, padding
         For arrays: grouping of items into lists, see `Lists.from_arrays`.
     max_documents : int, optional
-        Use only the first documents of each query, up to this number (trec_eval's ``-M``); not for arrays.
+        Use only the first documents of each query, up to this number (trec_eval's ``-M``); not for
+        arrays.
     keep_unjudged : bool
-        Keep hits and unjudged documents, so that `compare` and `gate` can tell if there are too few judgments; and the judgments and the
-        run, so that `robust`, `why` and `explain` take the evaluation. Not for arrays, in which every item is judged.
+        Keep hits and unjudged documents, so that `compare` and `gate` can tell if there are too few
+        judgments; and the judgments and the run, so that `robust`, `why` and `explain` take the
+        evaluation. Not for arrays, in which every item is judged.
     labels_are : {"complete", "pooled", "positive-only"}, optional
-        Kind of the labels, see `Labels`. Default: declared by the `Qrels`, else found in the grades.
+        Kind of the labels, see `Labels`. Default: declared by the `Qrels`, else found in the
+        grades.
     sampled_negatives : float, optional
         Share of the non-relevant documents that were labelled, if every relevant document was.
     memory : str or int, optional
-        Memory of the whole process, such as ``"512MB"``, or bytes: the run is read in parts. For runs from files (TREC text, Parquet, Arrow
-        IPC, CSV, TSV), Polars lazy frames and DuckDB relations, with `Qrels`; the last two are always read in parts, by default within
-        1 GB beyond what the process takes. The values are the same.
+        Memory of the whole process, such as ``"512MB"``, or bytes: the run is read in parts. For
+        runs from files (TREC text, Parquet, Arrow IPC, CSV, TSV), Polars lazy frames and DuckDB
+        relations, with `Qrels`; the last two are always read in parts, by default within 1 GB
+        beyond what the process takes. The values are the same.
     threads : int
         Number of threads; 0 uses all cores. Values do not depend on it.
     progress : Progress, optional
@@ -488,18 +496,20 @@ def ndcg(
     group, offsets, qid, mask, padding
         Grouping of items into lists, see `Lists.from_arrays`.
     gain, discount, ties, no_relevant
-        Switches of the convention to change, see `Convention`; ``discount="linear"`` is the measure of the ECML/PKDD 2010 challenge, which
-        `pairwise_loss` complements.
+        Switches of the convention to change, see `Convention`; ``discount="linear"`` is the measure
+        of the ECML/PKDD 2010 challenge, which `pairwise_loss` complements.
     convention : str or Convention
-        Default ``"standard"``: linear gain, 1/log2(rank + 1), value 0 for a query without relevant documents. Arrays have no document ids,
-        so the default for ties is the expected value over all orders (``ties="expected"``); ``ties="docid"`` is refused.
+        Default ``"standard"``: linear gain, 1/log2(rank + 1), value 0 for a query without relevant
+        documents. Arrays have no document ids, so the default for ties is the expected value over
+        all orders (``ties="expected"``); ``ties="docid"`` is refused.
     threads : int
         Number of threads; 0 uses all cores.
 
     Returns
     -------
     float64 array, shape (n_queries,)
-        One value per query, in [0, 1] for labels of 0 or more; NaN if the policy leaves the query out.
+        One value per query, in [0, 1] for labels of 0 or more; NaN if the policy leaves the query
+        out.
 
     References
     ----------

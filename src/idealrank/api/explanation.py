@@ -28,8 +28,9 @@ def explain(
     Parameters
     ----------
     qrels, run : path, mapping, dataframe, Qrels or Run
-        As for `evaluate`. Or an evaluation that keeps its judgments and run (``evaluate(..., keep_unjudged=True)``), then the query id and
-        the measure: ``explain(evaluation, "q1", "nDCG@10")``.
+        As for `evaluate`. Or an evaluation that keeps its judgments and run (``evaluate(...,
+        keep_unjudged=True)``), then the query id and the measure: ``explain(evaluation, "q1",
+        "nDCG@10")``.
     query_id : str or int
         Query id; integers match ids as elsewhere.
     measure : Measure or str, optional
@@ -42,7 +43,8 @@ def explain(
     Returns
     -------
     Explanation
-        Ranked documents with grade, gain, discount and contribution, the ideal list, and the change that would raise the value most.
+        Ranked documents with grade, gain, discount and contribution, the ideal list, and the change
+        that would raise the value most.
 
     Examples
     --------

@@ -48,25 +48,30 @@ def gate(
     labels_from: str | None = None,
     **layout: Any,
 ) -> Gated:
-    """Decide whether a run may replace its baselines: it fails if it is significantly worse or breaks a contract.
+    """Decide whether a run may replace its baselines: it fails if it is significantly worse or
+    breaks a contract.
 
     Parameters
     ----------
     evaluation, baseline, *more_baselines : Evaluation; or judgments, the run, then baselines
-        Evaluations of the run and of its baselines, with the same judgments and convention. Or judgments, a run and its baselines, in any
-        form that `evaluate` reads: each is evaluated as by `compare`.
+        Evaluations of the run and of its baselines, with the same judgments and convention. Or
+        judgments, a run and its baselines, in any form that `evaluate` reads: each is evaluated as
+        by `compare`.
     measures : measure or iterable of them, optional
-        Measures to test. Default: the measures that all evaluations have, except text measures and companions; of judgments and runs,
-        nDCG@10. The first is the primary measure, which can close the gate; the others are secondary and cannot.
+        Measures to test. Default: the measures that all evaluations have, except text measures and
+        companions; of judgments and runs, nDCG@10. The first is the primary measure, which can
+        close the gate; the others are secondary and cannot.
     names : sequence of str, optional
-        Names of the run and of its baselines. Default: the name of each `Evaluation` or `Run`, else the file name without extensions,
-        else "run" and "baseline".
+        Names of the run and of its baselines. Default: the name of each `Evaluation` or `Run`, else
+        the file name without extensions, else "run" and "baseline".
     convention : str or Convention, optional
         For judgments and runs: the convention, ``standard`` by default. Evaluations have theirs.
     also : measure or iterable of them, optional
-        Secondary measures that can close the gate as well; added to `measures` if they are not among them.
+        Secondary measures that can close the gate as well; added to `measures` if they are not
+        among them.
     policy : Policy, optional
-        Policy of the gate; or give its parts `tolerance`, `strict`, `margin`, `alpha`, `when_unjudged` and `largest_loss`.
+        Policy of the gate; or give its parts `tolerance`, `strict`, `margin`, `alpha`,
+        `when_unjudged` and `largest_loss`.
     contracts : iterable of Contract, optional
         Requirements for single queries, checked independently of the means.
     weights : mapping of query to float, Series, dataframe or path, optional
@@ -76,22 +81,27 @@ def gate(
     n_resamples : int, optional
         Number of random sign flips; default 100,000.
     rng : Generator, seed or None
-        Random generator or seed. By default the seed is derived from the values, so the same input always gives the same decision.
+        Random generator or seed. By default the seed is derived from the values, so the same input
+        always gives the same decision.
     threads : int, optional
         Number of threads; None or 0 uses all cores. The decision does not depend on it.
     judgments : {"same", "different", "different scales"}
-        "different" allows evaluations with different judgments, which are otherwise refused; "different scales" even of two scales.
+        "different" allows evaluations with different judgments, which are otherwise refused;
+        "different scales" even of two scales.
     judge_qrels : path, mapping, dataframe or Qrels, or sequence of Evaluation, optional
-        Grades of a judge, as for `compare`. Where its difference has the other sign, and either is significant, a check is undecided: its
-        outcome is that of too few judgments.
+        Grades of a judge, as for `compare`. Where its difference has the other sign, and either is
+        significant, a check is undecided: its outcome is that of too few judgments.
     labels_are : {"complete", "pooled", "positive-only"}, optional
-        Kind of the labels, see `Labels`. Default: declared by the `Qrels`, else found in the grades.
+        Kind of the labels, see `Labels`. Default: declared by the `Qrels`, else found in the
+        grades.
     sampled_negatives : float, optional
         Share of the non-relevant documents that were labelled, if every relevant document was.
     labels_from : str, optional
-        Name of the run whose results were labelled, for positive-only labels: they cannot decide between this run and another.
+        Name of the run whose results were labelled, for positive-only labels: they cannot decide
+        between this run and another.
     **layout
-        For arrays of labels and scores: group, offsets, qid, mask, padding; see `Lists.from_arrays`.
+        For arrays of labels and scores: group, offsets, qid, mask, padding; see
+        `Lists.from_arrays`.
 
     Returns
     -------
@@ -100,12 +110,13 @@ def gate(
     Raises
     ------
     IncompatibleError
-        The evaluations have different conventions, judgments, cuts or measures, or one lacks the measure of a contract.
+        The evaluations have different conventions, judgments, cuts or measures, or one lacks the
+        measure of a contract.
     OptionError
         An option is impossible, or a measure has no better and worse.
     InputError
-        The two runs have no scored query in common, the run or a baseline has no judged document, no grade counts as relevant, or a query
-        has no weight or cluster.
+        The two runs have no scored query in common, the run or a baseline has no judged document,
+        no grade counts as relevant, or a query has no weight or cluster.
 
     Notes
     -----
@@ -114,24 +125,28 @@ def gate(
     secondary measures form another family. Families are corrected by single-step max-T, with simultaneous bounds. A run as good as its
     baselines is therefore stopped with probability at most `alpha` by the primary measure, and at most `alpha` by the measures of `also`.
 
-    A strict gate reverses the burden of proof: a check passes only if the test rejects a drop of the margin or more. Every check must pass,
-    so no correction is needed: a run that is worse by the margin in any check passes with probability at most `alpha`. The test reckons
-    with rare queries that lose as much as `largest_loss`, by default the range of the measure, and that these queries do not show
-    (`stats.unseen_loss_p`). A run that is equal on every query passes only with about ``3 largest_loss / margin`` queries or more. For a
-    measure without a finite range and without `largest_loss`, the probability is not known.
+    A strict gate reverses the burden of proof: a check passes only if the test rejects a drop of
+    the margin or more. Every check must pass, so no correction is needed: a run that is worse by
+    the margin in any check passes with probability at most `alpha`. The test reckons with rare
+    queries that lose as much as `largest_loss`, by default the range of the measure, and that these
+    queries do not show (`stats.unseen_loss_p`). A run that is equal on every query passes only with
+    about ``3 largest_loss / margin`` queries or more. For a measure without a finite range and
+    without `largest_loss`, the probability is not known.
 
-    A drop that is shown, or ruled out under `strict`, must also be supported by the judgments. If a plausible number of unjudged documents,
-    being relevant, would reverse the answer, the check fails, unless `when_unjudged` says otherwise. This needs
-    evaluations that keep their unjudged documents: ``evaluate(..., keep_unjudged=True)``.
+    A drop that is shown, or ruled out under `strict`, must also be supported by the judgments. If a
+    plausible number of unjudged documents, being relevant, would reverse the answer, the check
+    fails, unless `when_unjudged` says otherwise. This needs evaluations that keep their unjudged
+    documents: ``evaluate(..., keep_unjudged=True)``.
 
-    The test is exact if a harmless change helps a query as often as it harms one, and by as much. With few queries, a change of mean 0 that
-    gains much on a few and loses a little on many is stopped more often than `alpha`. No other test of the same queries avoids that; more
-    queries do.
+    The test is exact if a harmless change helps a query as often as it harms one, and by as much.
+    With few queries, a change of mean 0 that gains much on a few and loses a little on many is
+    stopped more often than `alpha`. No other test of the same queries avoids that; more queries do.
 
-    A run with the same value as the baseline on every query passes, unless the gate is strict; a run without a judged document never
-    passes. A query counts if the convention counts it for any of the runs. Queries are ordered by id, so the decision does not depend
-    on the order of any file. Each check has the unjudged shares and the difference on judged documents, as in `compare`, if the
-    evaluations have them.
+    A run with the same value as the baseline on every query passes, unless the gate is strict; a
+    run without a judged document never passes. A query counts if the convention counts it for any
+    of the runs. Queries are ordered by id, so the decision does not depend on the order of any
+    file. Each check has the unjudged shares and the difference on judged documents, as in
+    `compare`, if the evaluations have them.
 
     References
     ----------

@@ -1,6 +1,8 @@
-"""The work of a gate for the command and pytest: the baselines, the verdict, the state of the series.
+"""The work of a gate for the command and pytest: the baselines, the verdict, the state of the
+series.
 
-A caller says how files are opened and how long work is watched (`Caller`); it prints, fails and skips by itself.
+A caller says how files are opened and how long work is watched (`Caller`); it prints, fails and
+skips by itself.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -347,7 +349,9 @@ class GateJob:
         return anchored_record(self._record_of(held), held.last, len(held.repeats), known if series is None else series)
 
     def _add_commit(self, held: Held) -> None:
-        """Write the run as the last accepted commit, above the commits that the series still needs."""
+        """Write the run as the last accepted commit, above the commits that the series still
+        needs.
+        """
         last = held.last
         assert last is not None  # noqa: S101  (for the type checker: the caller has looked)
         record, stays = next_record(self._record_of(held), last, len(held.repeats), _series_after(held))

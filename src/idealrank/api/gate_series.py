@@ -1,4 +1,6 @@
-"""The runs of a series in a baseline file: what a new run is held to, and what the file holds afterwards."""
+"""The runs of a series in a baseline file: what a new run is held to, and what the file holds
+afterwards.
+"""
 
 import hashlib
 from collections.abc import Collection, Iterable, Sequence

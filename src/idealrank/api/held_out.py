@@ -1,4 +1,6 @@
-"""A test set that is opened once: its evaluation is kept in a store, and the next one is refused."""
+"""A test set that is opened once: its evaluation is kept in a store, and the next one is
+refused.
+"""
 
 from collections.abc import Iterable
 from os import fsencode
@@ -25,10 +27,11 @@ def evaluate_once(
     name: str | None = None,
     **options: Any,
 ) -> Evaluation:
-    """Evaluate a run on a test set, once; a second run on the same judgments is refused, unless a reason is given.
+    """Evaluate a run on a test set, once; a second run on the same judgments is refused, unless a
+    reason is given.
 
-    The test set is known by the fingerprint of its judgments, whatever its file is called. Two processes that open it in the same moment
-    both succeed.
+    The test set is known by the fingerprint of its judgments, whatever its file is called. Two
+    processes that open it in the same moment both succeed.
 
     Parameters
     ----------
@@ -44,7 +47,8 @@ def evaluate_once(
     Raises
     ------
     InputError
-        The test set was opened before, and there is no reason to open it again. The message names the earlier evaluation, and no value.
+        The test set was opened before, and there is no reason to open it again. The message names
+        the earlier evaluation, and no value.
     OptionError
         The store is no path, or the reason or the name is no text.
 

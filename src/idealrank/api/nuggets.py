@@ -23,20 +23,23 @@ def evaluate_answers(
     Parameters
     ----------
     path : path
-        JSON lines, one for each answer: ``{"qid": ..., "run_id": ..., "nuggets": [{"text": ..., "importance": "vital" or "okay",
-        "assignment": "support", "partial_support" or "not_support"}]}``. An assignment that ``failed`` counts as not supported.
+        JSON lines, one for each answer: ``{"qid": ..., "run_id": ..., "nuggets": [{"text": ...,
+        "importance": "vital" or "okay", "assignment": "support", "partial_support" or
+        "not_support"}]}``. An assignment that ``failed`` counts as not supported.
     scores : sequence of str
         Any of V_strict, V, A_strict, A, W_strict, W; see `NuggetScore`.
     nuggets : path, optional
-        The nuggets of every query, in the same layout without assignments. Queries without an answer then count 0; without it, only
-        queries with an answer count, as in the script of the tool.
+        The nuggets of every query, in the same layout without assignments. Queries without an
+        answer then count 0; without it, only queries with an answer count, as in the script of the
+        tool.
     tell : callable, optional
         Callback for messages; without it they are warnings.
 
     Returns
     -------
     list of Evaluation
-        One for each ``run_id``, for `compare`, `intervals`, stores and reports. The name is the ``run_id``, or that of the file.
+        One for each ``run_id``, for `compare`, `intervals`, stores and reports. The name is the
+        ``run_id``, or that of the file.
 
     Raises
     ------

@@ -38,12 +38,15 @@ def overlap(
     run_a, run_b : path, mapping, dataframe or Run
         As for `evaluate`.
     measures : measure or iterable of them
-        Measures of two runs, or their texts: ``"RBO(p=0.9)"``, ``"overlap@10"``, ``"Jaccard@10"``, ``"tau"``, ``"tauAP"``, ``"wtau"``.
+        Measures of two runs, or their texts: ``"RBO(p=0.9)"``, ``"overlap@10"``, ``"Jaccard@10"``,
+        ``"tau"``, ``"tauAP"``, ``"wtau"``.
     names : sequence of str, optional
-        Names of the runs. Default: the name of each `Run`, else the file name without extensions, else "A" and "B".
+        Names of the runs. Default: the name of each `Run`, else the file name without extensions,
+        else "A" and "B".
     ties : {"shared", "docid", "docid-ascending", "input", "expected"}
-        Treatment of equal scores in a list: documents share a rank (tau becomes tau-b); are ordered by document id (descending as in
-        trec_eval, or ascending) or by input order; or every order is equally likely and the value is the mean over all orders.
+        Treatment of equal scores in a list: documents share a rank (tau becomes tau-b); are ordered
+        by document id (descending as in trec_eval, or ascending) or by input order; or every order
+        is equally likely and the value is the mean over all orders.
     duplicates : {"error", "first", "last", "best"}
         Treatment of a document that a run lists twice for a query.
     threads : int
@@ -92,15 +95,16 @@ def overlap_matrix(
     measures : measure or iterable of them
         As for `overlap`. Default: RBO(p=0.9) and overlap@10.
     names : sequence of str, optional
-        Names of the runs. Default: the name of each `Run`, else the file name without extensions, else "A" and "B" for two runs, "run 1",
-        "run 2", ... for more.
+        Names of the runs. Default: the name of each `Run`, else the file name without extensions,
+        else "A" and "B" for two runs, "run 1", "run 2", ... for more.
     ties, duplicates, threads
         As for `overlap`.
 
     Returns
     -------
     OverlapMatrix
-        A matrix of means by measure, and the `Overlap` of each pair. Each mean is taken over the queries that both runs answer.
+        A matrix of means by measure, and the `Overlap` of each pair. Each mean is taken over the
+        queries that both runs answer.
 
     Raises
     ------

@@ -1,4 +1,6 @@
-"""Comparison of two runs over partitions: each sums the differences of its own whole queries, and the sums are added."""
+"""Comparison of two runs over partitions: each sums the differences of its own whole queries, and
+the sums are added.
+"""
 
 import json
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,9 @@
-"""Whole queries as an Arrow table, evaluated where the table is: the one function that engines call on each of their partitions.
+"""Whole queries as an Arrow table, evaluated where the table is: the one function that engines call
+on each of their partitions.
 
-A row has a query, a document and a value; `kind` tells judgments (0) from results (1). An engine brings all rows of a query together,
-calls `evaluate_rows` on tables of whole queries, and merges what comes back. Engines hold no logic of measures.
+A row has a query, a document and a value; `kind` tells judgments (0) from results (1). An engine
+brings all rows of a query together, calls `evaluate_rows` on tables of whole queries, and merges
+what comes back. Engines hold no logic of measures.
 """
 
 import json
@@ -40,7 +42,9 @@ BASELINE = 2
 """Kind of the rows of a second run, of a comparison."""
 
 ROWS = ("query", "document", "value", "kind")
-"""Columns of the rows that engines bring together; `position` follows where the convention asks for the order of rows."""
+"""Columns of the rows that engines bring together; `position` follows where the convention asks for
+the order of rows.
+"""
 
 PROBLEM = "idealrank_problem"
 """Column of rows that were read from text: why a line cannot be used."""
@@ -116,7 +120,8 @@ def evaluate_rows(table: Any, plan: PartitionPlan, *, kind: int = KINDS["run"]) 
     ):
         raise InputError(decode_id(refused[0]) if isinstance(refused[0], bytes) else refused[0])
     if plan.convention.alignment.ties not in ("docid", "docid-ascending", "input"):
-        table = table.sort_by("document")  # sums over tied documents round by their order, which engines do not keep
+        # sums over tied documents round by their order, which engines do not keep
+        table = table.sort_by("document")
     kinds = table.column("kind").to_numpy()
     numbers: dict[Table, int] = {"qrels": KINDS["qrels"], "run": kind}
     parts: dict[Table, Any] = {
@@ -133,7 +138,9 @@ def evaluate_rows(table: Any, plan: PartitionPlan, *, kind: int = KINDS["run"]) 
 
 
 def _refuse_missing(part: Any, kind: Table) -> None:
-    """Refuse null and NaN by the row's query and document: its number in a partition tells nothing."""
+    """Refuse null and NaN by the row's query and document: its number in a partition tells
+    nothing.
+    """
     value = part.column("value")
     bad = np.isnan(value.to_numpy())
     for name in ("query", "document"):
@@ -171,7 +178,8 @@ def whole_queries(batches: Iterable[Any], block: int = _BLOCK) -> Iterator[Any]:
         table = pyarrow.Table.from_batches(waiting)
         query = table.column("query")
         differs = compute.not_equal(query, query[table.num_rows - 1]).to_numpy()
-        cut = int(np.flatnonzero(differs)[-1]) + 1 if differs.any() else 0  # sorted: the last query is the end
+        # sorted: the last query is the end
+        cut = int(np.flatnonzero(differs)[-1]) + 1 if differs.any() else 0
         if cut:
             yield checked(table.slice(0, cut))
         waiting = table.slice(cut).to_batches()
@@ -208,7 +216,8 @@ def evaluated_batches(batches: Iterable[Any], plan: PartitionPlan, judgments: An
 
 def _encoded(part: Evaluation, table: Any) -> Any:
     counts = {**asdict(part.coverage), "missing_queries": list(part.coverage.missing_queries)}
-    looked_at: list[str] = []  # queries that do not count: who evaluates the rest of the judgments must know them
+    # queries that do not count: who evaluates the rest of the judgments must know them
+    looked_at: list[str] = []
     if table is not None:
         looked_at = sorted(
             set(map(decode_id, import_module("pyarrow.compute").unique(table.column("query")).to_pylist())) - set(part.queries)

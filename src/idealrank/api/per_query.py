@@ -1,4 +1,6 @@
-"""Slices, weights and clusters of queries, for anything a user may hold: a file, a dataframe, a mapping, a pandas Series."""
+"""Slices, weights and clusters of queries, for anything a user may hold: a file, a dataframe, a
+mapping, a pandas Series.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike

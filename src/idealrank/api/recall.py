@@ -20,10 +20,12 @@ def index_recall(
     level: float = 0.95,
     threads: int = 0,
 ) -> IndexRecall:
-    """Measure the cost of an approximate index: documents of an exact search that it misses, and quality lost with them.
+    """Measure the cost of an approximate index: documents of an exact search that it misses, and
+    quality lost with them.
 
-    Recall at k is the number of documents that the first k of both lists share, divided by k; if the exact list is shorter, by its length.
-    Documents with the score of rank k belong to the first k.
+    Recall at k is the number of documents that the first k of both lists share, divided by k; if
+    the exact list is shorter, by its length. Documents with the score of rank k belong to the first
+    k.
 
     Parameters
     ----------

@@ -22,14 +22,16 @@ def reconcile(
     convention: "Convention | str" = "standard",
     **layout: Any,
 ) -> Reconciliation:
-    """Find the conventions under which a run has a stated value, nearest first, with their differences from the current one.
+    """Find the conventions under which a run has a stated value, nearest first, with their
+    differences from the current one.
 
     Parameters
     ----------
     qrels, run : path, mapping, dataframe, Qrels or Run, or arrays of labels and scores
         As for `evaluate`.
     value : str or float
-        The stated value. In a text the digits count: ``"0.50"`` matches values that round, or truncate, to 0.50.
+        The stated value. In a text the digits count: ``"0.50"`` matches values that round, or
+        truncate, to 0.50.
     measure : Measure or str
         Measure of the stated value.
     convention : Convention or str

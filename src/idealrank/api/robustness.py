@@ -53,48 +53,57 @@ def robust(
     labels_from: str | None = None,
     **layout: Any,
 ) -> Robustness:
-    """Repeat a comparison of two runs under other conventions, cutoffs and measures, and list the changes that alter its verdict.
+    """Repeat a comparison of two runs under other conventions, cutoffs and measures, and list the
+    changes that alter its verdict.
 
-    Each variant changes one thing: a switch of the convention (gain, discount, ideal, tie rule, unjudged documents, queries without an
-    answer, ...), the cutoff or the relevance threshold; or it uses the whole convention of another tool, or another measure.
+    Each variant changes one thing: a switch of the convention (gain, discount, ideal, tie rule,
+    unjudged documents, queries without an answer, ...), the cutoff or the relevance threshold; or
+    it uses the whole convention of another tool, or another measure.
 
     Parameters
     ----------
     qrels, run_a, run_b : path, mapping, dataframe, Qrels or Run, or arrays of labels and two of scores
-        As for `evaluate`; every difference is b - a. Or two evaluations that keep their judgments and runs
-        (``evaluate(..., keep_unjudged=True)``), and the measure as the third argument.
+        As for `evaluate`; every difference is b - a. Or two evaluations that keep their judgments
+        and runs (``evaluate(..., keep_unjudged=True)``), and the measure as the third argument.
     measure : Measure or str, optional
-        Measure that decides. Switches that it sets itself are changed in it. Default: nDCG@10; of evaluations, their first measure.
+        Measure that decides. Switches that it sets itself are changed in it. Default: nDCG@10; of
+        evaluations, their first measure.
     names : sequence of str, optional
         Names of the runs; not for arrays. Default: as for `compare`.
     convention : Convention or str, optional
         Reference convention; evaluations have theirs.
     variants : iterable of str, optional
-        Variants to try instead of all: groups (``"ties"``, ``"cutoff"``, ``"rel"``, ``"measure"``, ``"preset"``), changes
-        (``"ties=worst"``, ``"gain=exp2,cutoff=5"``), presets (``"lightgbm"``) and measures (``"AP"``).
+        Variants to try instead of all: groups (``"ties"``, ``"cutoff"``, ``"rel"``, ``"measure"``,
+        ``"preset"``), changes (``"ties=worst"``, ``"gain=exp2,cutoff=5"``), presets
+        (``"lightgbm"``) and measures (``"AP"``).
     pairs : int
-        If no single switch alters the verdict, the number of most costly switches that are tried in pairs; 0 for none.
+        If no single switch alters the verdict, the number of most costly switches that are tried in
+        pairs; 0 for none.
     test, level, margin, largest_loss, weights, clusters, n_resamples
         As for `compare`; the same for every variant.
     rng : Generator, seed or None
-        Random generator or seed, the same for every variant; by default derived from the values, as in `compare`.
+        Random generator or seed, the same for every variant; by default derived from the values, as
+        in `compare`.
     threads : int, optional
         Number of threads; None or 0 uses all cores. Results do not depend on it.
     progress : callable, optional
         Progress callback, called with the number of finished alignments and the total.
     labels_are : {"complete", "pooled", "positive-only"}, optional
-        Kind of the labels, see `Labels`. Default: declared by the `Qrels`, else found in the grades.
+        Kind of the labels, see `Labels`. Default: declared by the `Qrels`, else found in the
+        grades.
     sampled_negatives : float, optional
         Share of the non-relevant documents that were labelled, if every relevant document was.
     labels_from : str, optional
-        Name of the run whose results were labelled, for positive-only labels: they cannot decide between this run and another.
+        Name of the run whose results were labelled, for positive-only labels: they cannot decide
+        between this run and another.
     **layout
         For arrays: group, offsets, qid, mask, padding; see `Lists.from_arrays`.
 
     Returns
     -------
     Robustness
-        The reference comparison, every variant with difference, interval, p and verdict, and the changes that alter the verdict.
+        The reference comparison, every variant with difference, interval, p and verdict, and the
+        changes that alter the verdict.
 
     Raises
     ------
@@ -139,7 +148,8 @@ def robust(
         refuse_layout(layout)
         held = (qrels, run_a)
         judgments, runs = sources_of(_FORM, held, convention=convention)
-        measure = primary_measure(held, run_b if measure is None else measure)  # the third argument may be the measure
+        # the third argument may be the measure
+        measure = primary_measure(held, run_b if measure is None else measure)
         first, second = to_runs(runs, names)
         return robust_runs(judgments, first, second, measure, qrels.convention, **options)
     if run_b is None:

@@ -1,4 +1,6 @@
-"""Comparisons of systems that were trained several times: evaluations, or judgments and the runs of each system in any form."""
+"""Comparisons of systems that were trained several times: evaluations, or judgments and the runs of
+each system in any form.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
@@ -28,27 +30,32 @@ def compare_systems(
     level: float = 0.95,
     judgments: JudgmentsOption = "same",
 ) -> SystemComparison:
-    """Compare two systems that were trained several times; seeds and queries are both random effects.
+    """Compare two systems that were trained several times; seeds and queries are both random
+    effects.
 
-    `compare` tests two particular models: with enough queries it finds a difference that the next training may reverse. This function
-    compares the training recipes, and includes the variance between training runs.
+    `compare` tests two particular models: with enough queries it finds a difference that the next
+    training may reverse. This function compares the training recipes, and includes the variance
+    between training runs.
 
     Parameters
     ----------
     evaluations_a, evaluations_b, *others : sequences of Evaluation; or judgments, then two sequences of runs
-        Evaluations of the models of each system, with the same judgments and convention; the systems may have different numbers of models.
-        Or judgments and the runs of each system, in any form that `evaluate` reads: each is evaluated under the convention ``standard``. If
-        queries are divided over folds, a model is all its folds together: ``read_run([fold1, fold2, ...])``.
+        Evaluations of the models of each system, with the same judgments and convention; the
+        systems may have different numbers of models. Or judgments and the runs of each system, in
+        any form that `evaluate` reads: each is evaluated under the convention ``standard``. If
+        queries are divided over folds, a model is all its folds together: ``read_run([fold1, fold2,
+        ...])``.
     measures : measure or iterable of them, optional
-        Measures to compare. Default: the measures that all evaluations have, except text measures and companions; of judgments and runs,
-        the default of `evaluate`.
+        Measures to compare. Default: the measures that all evaluations have, except text measures
+        and companions; of judgments and runs, the default of `evaluate`.
     names : (str, str)
         Names of the systems.
     seeds : {"nested", "crossed"}
-        ``crossed``: model 3 of a and model 3 of b are paired, for example trained on the same sample; ``nested``: they are not.
+        ``crossed``: model 3 of a and model 3 of b are paired, for example trained on the same
+        sample; ``nested``: they are not.
     single : {"fixed", "alike"}, optional
-        Meaning of a single model of one system: ``fixed``, it is not trained (BM25); ``alike``, its training varies as much as that of the
-        other system.
+        Meaning of a single model of one system: ``fixed``, it is not trained (BM25); ``alike``, its
+        training varies as much as that of the other system.
     level : float
         Confidence level of the intervals; the significance level is ``1 - level``.
     judgments : {"same", "different"}
@@ -57,18 +64,21 @@ def compare_systems(
     Returns
     -------
     SystemComparison
-        The primary measure is tested alone, the others are corrected together by Bonferroni's method, intervals included. Also: the
-        variances of queries and of training, and the standard error expected for other numbers of both.
+        The primary measure is tested alone, the others are corrected together by Bonferroni's
+        method, intervals included. Also: the variances of queries and of training, and the standard
+        error expected for other numbers of both.
 
     Raises
     ------
     IncompatibleError
         The evaluations have different conventions, judgments, cuts or measures.
     InputError
-        Models of a system answer different queries, there are fewer than two queries, or crossed systems have different numbers of models.
-        No run has a judged document, or no grade counts as relevant.
+        Models of a system answer different queries, there are fewer than two queries, or crossed
+        systems have different numbers of models. No run has a judged document, or no grade counts
+        as relevant.
     OptionError
-        Both systems have one model, one has a single model and `single` is not given, or a measure has no better and worse.
+        Both systems have one model, one has a single model and `single` is not given, or a measure
+        has no better and worse.
 
     Notes
     -----

@@ -1,4 +1,6 @@
-"""Choice of discount and cutoff, for paths, mappings, dataframes and arrays, with the theory of each."""
+"""Choice of discount and cutoff, for paths, mappings, dataframes and arrays, with the theory of
+each.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
@@ -35,7 +37,8 @@ def choose(
     threads: int = 0,
     tell: Tell | None = None,
 ) -> Choice:
-    """Recommend the discount and cutoff that best distinguish given runs; the result never shows which run is better.
+    """Recommend the discount and cutoff that best distinguish given runs; the result never shows
+    which run is better.
 
     Parameters
     ----------
@@ -50,16 +53,20 @@ def choose(
     convention : Convention or str
         Convention of alignment and measure.
     size : int, optional
-        Number of queries in each of the two sets that may disagree, at most half of all. Default: a tenth of all, at least 5. Larger sets
-        disagree less often, and distinguish settings less well.
+        Number of queries in each of the two sets that may disagree, at most half of all. Default: a
+        tenth of all, at least 5. Larger sets disagree less often, and distinguish settings less
+        well.
     n_splits : int
-        Number of random splits into two such sets, the same for every setting; all splits are used if there are no more.
+        Number of random splits into two such sets, the same for every setting; all splits are used
+        if there are no more.
     n_resamples : int
         Number of bootstrap samples of the queries, from which the margins are computed.
     level : float
-        Simultaneous confidence level of the margins of all differences between rates; pairs of runs are significant at ``1 - level``.
+        Simultaneous confidence level of the margins of all differences between rates; pairs of runs
+        are significant at ``1 - level``.
     rng : Generator, seed or None
-        Random generator or seed. By default the seed is derived from the values, so the same input gives the same output.
+        Random generator or seed. By default the seed is derived from the values, so the same input
+        gives the same output.
     threads : int
         Number of threads; 0 uses all cores. Results do not depend on it.
     tell : callable, optional
@@ -68,8 +75,9 @@ def choose(
     Returns
     -------
     Choice
-        For every discount with every cutoff: swap rate (between sets of `size` queries, not all queries), share of run pairs that differ
-        significantly, generalisability, unjudged share, and theoretical properties.
+        For every discount with every cutoff: swap rate (between sets of `size` queries, not all
+        queries), share of run pairs that differ significantly, generalisability, unjudged share,
+        and theoretical properties.
 
     Raises
     ------
@@ -84,9 +92,10 @@ def choose(
     has the lowest swap rate. Settings whose swap rates are not significantly higher, by simultaneous bootstrap margins over queries, count
     as equally good. Among these, the setting nearest to nDCG@10 is recommended: first by its discount, then by the ratio of cutoffs.
 
-    Significance is tested by sign flips with single-step max-T over the pairs, as in `compare`. A measure that separates runs well is not
-    necessarily what users want: discriminative power is not validity, and it depends on the queries and runs. The theory concerns many
-    documents for one query, whereas the rates are computed over sampled queries.
+    Significance is tested by sign flips with single-step max-T over the pairs, as in `compare`. A
+    measure that separates runs well is not necessarily what users want: discriminative power is not
+    validity, and it depends on the queries and runs. The theory concerns many documents for one
+    query, whereas the rates are computed over sampled queries.
 
     References
     ----------

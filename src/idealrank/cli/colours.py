@@ -1,4 +1,6 @@
-"""Reports on a terminal: the same lines as in a pipe, fitted to its width, with colours and weights that only say again what words say."""
+"""Reports on a terminal: the same lines as in a pipe, fitted to its width, with colours and weights
+that only say again what words say.
+"""
 
 import shutil
 import sys
@@ -11,7 +13,8 @@ from rich.text import Text
 from idealrank.reports.table.cells import Cell, Table
 from idealrank.reports.table.text import WIDTH, Part, laid, printable
 
-# Blue and orange, which people who confuse red and green tell apart; from the 16 colours of every terminal where it has no more.
+# Blue and orange, which people who confuse red and green tell apart; from the 16 colours of every
+# terminal where it has no more.
 _TONES = {"better": Style(color="dodger_blue2"), "worse": Style(color="dark_orange"), "quiet": Style(dim=True), "": Style.null()}
 _STRONG, _HEAD = Style(bold=True), Style(dim=True)
 

@@ -1,4 +1,6 @@
-"""Talk on stderr: errors, warnings and hints, one line each; colour is decoration and never carries meaning."""
+"""Talk on stderr: errors, warnings and hints, one line each; colour is decoration and never carries
+meaning.
+"""
 
 import os
 import signal
@@ -209,5 +211,6 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """The known word that is most like this one, or nothing."""
     from difflib import get_close_matches  # noqa: PLC0415  (only after a mistake)
 
-    # What is typed by hand is short: to look for the likes of a longer word takes time that grows with it.
+    # What is typed by hand is short: to look for the likes of a longer word takes time that grows
+    # with it.
     return next(iter(get_close_matches(word[:200], list(known), n=1, cutoff=0.6)), "")

@@ -1,4 +1,6 @@
-"""--figures DIR: every plot of a report as files for papers: SVG, PNG and PDF, one column wide and two, and a list of what they show."""
+"""--figures DIR: every plot of a report as files for papers: SVG, PNG and PDF, one column wide and
+two, and a list of what they show.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -99,7 +99,9 @@ class Inputs(NamedTuple):
         return None if path is None else own.open_qrels(path, convention)
 
     def open_judgments(self, path: str, kind: str, convention: Convention) -> Judgments:
-        """Judgments of any kind, by trec_eval's names of them: qrels, prefs, qrels_prefs, qrels_jg."""
+        """Judgments of any kind, by trec_eval's names of them: qrels, prefs, qrels_prefs,
+        qrels_jg.
+        """
         if kind == "qrels":
             return self.open_qrels(path, convention)
         from idealrank.io.formats.preferences import read_assessors, read_preferences  # noqa: PLC0415  (few commands read these)

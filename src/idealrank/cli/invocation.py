@@ -1,4 +1,6 @@
-"""Origin of a result: the command line, as it could be typed again, and the commit of the working copy."""
+"""Origin of a result: the command line, as it could be typed again, and the commit of the working
+copy.
+"""
 
 import os
 import re
@@ -63,7 +65,8 @@ def command_line() -> str:
 def _shortened(word: str) -> str:
     """An absolute path as one below the folder of the work, or without its folder."""
     option, is_option, path = word.partition("=") if word.startswith("--") else ("", "", word)
-    if word[:1] == "-" and word[2:3] == os.sep:  # -o/home/ann/x: an option and its value in one word
+    # -o/home/ann/x: an option and its value in one word
+    if word[:1] == "-" and word[2:3] == os.sep:
         option, path = word[:2], word[2:]
     prefix, path = (path[:8], path[8:]) if path.startswith("traffic:") else ("", path)
     if not path.startswith(os.sep):

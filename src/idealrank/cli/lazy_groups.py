@@ -12,7 +12,8 @@ import click
 
 from idealrank.cli import console
 
-# Objects after which Python looks for garbage, and how often deeper: commands make arrays, and loading SciPy makes no garbage either.
+# Objects after which Python looks for garbage, and how often deeper: commands make arrays, and
+# loading SciPy makes no garbage either.
 _RARELY = (10_000, 20, 20)
 
 

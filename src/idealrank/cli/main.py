@@ -1,7 +1,8 @@
-"""The entry of the command line: which commands there are, and what every one of them does about errors and signals.
+"""The entry of the command line: which commands there are, and what every one of them does about
+errors and signals.
 
-Neither NumPy nor a command's own module is imported here: `idealrank --help` needs none of them, and the limit on BLAS threads
-must stand before NumPy is loaded.
+Neither NumPy nor a command's own module is imported here: `idealrank --help` needs none of them,
+and the limit on BLAS threads must stand before NumPy is loaded.
 """
 
 import atexit
@@ -22,15 +23,18 @@ from idealrank.cli.option_words import command_of, worded
 from idealrank.errors import IdealrankError, StoppedError
 from idealrank.version import __version__
 
-# Exit codes. 1 is kept for gates, which are asked to fail when quality falls, and 3 for those that the judgments do not let decide.
+# Exit codes. 1 is kept for gates, which are asked to fail when quality falls, and 3 for those that
+# the judgments do not let decide.
 FINE, CLOSED, UNUSABLE, UNDECIDABLE, FAULT, INTERRUPTED, BROKEN_PIPE, TERMINATED = 0, 1, 2, 3, 70, 130, 141, 143
 
-# Modules beside those of Python with which the command leaves at once; and the module that loads functions of users.
+# Modules beside those of Python with which the command leaves at once; and the module that loads
+# functions of users.
 _CORE = frozenset({"__main__", "_cyutility", "_distutils_hack", "click", "cython_runtime", "idealrank", "numpy", "scipy"})
 _OF_INSTALLATION = ("_cython_", "_sysconfigdata_", "_editable_skbc_")
 _OF_USERS = "idealrank.live.backends.python_function"
 
-# Commands by group, in the order of the help: what each does in one line, the same line as in its own help (a test compares them).
+# Commands by group, in the order of the help: what each does in one line, the same line as in its
+# own help (a test compares them).
 GROUPS = {
     "Evaluate": {
         "evaluate": "Evaluate runs against judgments.",
@@ -120,8 +124,8 @@ terminated.
 def cli() -> None:
     """Evaluate rankings, compare them, and decide.
 
-    Tools compute NDCG in different ways. idealrank reproduces each of these conventions by name, and prints the convention with
-    every number.
+    Tools compute NDCG in different ways. idealrank reproduces each of these conventions by name,
+    and prints the convention with every number.
     """
 
 
@@ -169,7 +173,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """
     _limit_blas_threads()
     console.open_closed_streams()
-    # Loading modules makes many objects and no garbage; looking for some meanwhile takes a tenth of a small evaluation.
+    # Loading modules makes many objects and no garbage; looking for some meanwhile takes a tenth of
+    # a small evaluation.
     gc.disable()
     try:
         with console.ended_by_signals():
@@ -209,7 +214,8 @@ def _failed(error: Exception, typed: Sequence[str]) -> int:
         console.to_void(sys.stdout)
         return BROKEN_PIPE
     if isinstance(error, console.UnwritableError) or (isinstance(error, OSError) and error.filename is None):
-        return _unwritable(error)  # readers name their files; without a name it is the help, which click writes
+        # readers name their files; without a name it is the help, which click writes
+        return _unwritable(error)
     if words := _of_the_system(error):
         return _refuse(words)
     if words := _resources(error):
@@ -233,7 +239,8 @@ def _of_the_system(error: Exception) -> str:
 
 def _resources(error: Exception) -> str:
     """Words for a system that gives no more memory or threads; nothing for any other error."""
-    if isinstance(error, ImportError) and not isinstance(error, ModuleNotFoundError):  # a library that is there does not load
+    # a library that is there does not load
+    if isinstance(error, ImportError) and not isinstance(error, ModuleNotFoundError):
         return f"{error}; is there enough memory to load the library?"
     if isinstance(error, RuntimeError) and "start new thread" in str(error):
         return "not enough memory, or too many threads: the system starts no further thread"
@@ -244,7 +251,8 @@ def _dispatch(typed: list[str]) -> None:
     """Run the command like click's own ``main``, which would end with code 1 on Ctrl-C and broken
     pipes.
     """
-    with cli.make_context("idealrank", typed, obj=tuple(typed)) as context:  # what was typed is told by reports
+    # what was typed is told by reports
+    with cli.make_context("idealrank", typed, obj=tuple(typed)) as context:
         cli.invoke(context)
     sys.stdout.flush()
 

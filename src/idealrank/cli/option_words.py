@@ -1,4 +1,6 @@
-"""Messages of the library in the words of the command in use: its options in place of arguments of Python."""
+"""Messages of the library in the words of the command in use: its options in place of arguments of
+Python.
+"""
 
 import re
 from collections.abc import Sequence

@@ -19,7 +19,8 @@ from idealrank.measures.measure import Measure
 from idealrank.measures.measure_texts import split_outside_brackets
 from idealrank.measures.parse import DEFAULT_MEASURES, parse_measure, parse_measures
 
-# What stands alone between commas in trec_eval's lists of parameters, and the measure that such a list begins with.
+# What stands alone between commas in trec_eval's lists of parameters, and the measure that such a
+# list begins with.
 _NUMBER = re.compile(r"[-+]?[\d.]+(=[-+]?[\d.]+)?")
 _NUMBERED = re.compile(r"(.+?[.@_])([-+]?[\d.]+(?:=[-+]?[\d.]+)?)", re.DOTALL)
 

@@ -13,7 +13,9 @@ from idealrank.reports.table.formats import FORMATS
 from idealrank.reports.table.text import MoreLines, Part, in_brief, parts_text, printable_lines
 
 EXPLAIN_METHOD = "--explain-method"
-"""Option that prints the method and the convention in full; its key in the `meta` of a context, too."""
+"""Option that prints the method and the convention in full; its key in the `meta` of a context,
+too.
+"""
 
 MORE = "--more"
 """Option that prints the sentences beyond the verdict; its key in the `meta` of a context, too."""

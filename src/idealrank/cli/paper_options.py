@@ -11,7 +11,8 @@ import click
 from idealrank.cli import options
 from idealrank.errors import OptionError, shown
 
-_LABEL = re.compile(r"((?:[^=(]|\([^)]*\))+)=(.+)", re.DOTALL)  # options of a measure have = in brackets
+# options of a measure have = in brackets
+_LABEL = re.compile(r"((?:[^=(]|\([^)]*\))+)=(.+)", re.DOTALL)
 _LAYOUTS = ("table", "markdown", "latex")
 
 

@@ -1,4 +1,6 @@
-"""Long work in a thread of its own, so that the main thread can draw a bar and hear Ctrl-C while the kernel computes."""
+"""Long work in a thread of its own, so that the main thread can draw a bar and hear Ctrl-C while
+the kernel computes.
+"""
 
 import os
 import sys
@@ -78,7 +80,9 @@ class Watch:
 
     def _run(self, label: str, job: "_Job[Result]") -> Result:
         try:
-            job.start()  # in here: an interrupt may come before this returns, and the work must then be stopped too
+            # in here: an interrupt may come before this returns, and the work must then be stopped
+            # too
+            job.start()
             if sys.stderr is not None and sys.stderr.isatty() and not job.ended.wait(max(0.0, self._bar_from - time.monotonic())):
                 with suppress(OSError):  # the terminal is gone; the work is not
                     _draw(label, job)

@@ -1,4 +1,6 @@
-"""Runs that a command evaluates within a budget of memory, with a journal of those that are finished."""
+"""Runs that a command evaluates within a budget of memory, with a journal of those that are
+finished.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,6 @@
-"""`--engine spark`: the cluster reads Parquet and TREC text, this process other files; values and output equal the local engine's."""
+"""`--engine spark`: the cluster reads Parquet and TREC text, this process other files; values and
+output equal the local engine's.
+"""
 
 import os
 import sys
@@ -18,10 +20,12 @@ from idealrank.measures.measure import Measure
 
 _SETTINGS = {
     "spark.ui.enabled": "false",
-    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # the query 007 of a folder query=007 is no number
+    # the query 007 of a folder query=007 is no number
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
 }
 _PARQUET = (".parquet", ".pq")
-_UNSEEN = ("FileNotFoundException", "does not exist", "PATH_NOT_FOUND")  # of workers that do not see a file of this machine
+# of workers that do not see a file of this machine
+_UNSEEN = ("FileNotFoundException", "does not exist", "PATH_NOT_FOUND")
 
 
 def on_spark(
@@ -41,7 +45,8 @@ def on_spark(
     context = session.sparkContext
     context.setLogLevel("OFF")
     if context.master.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
-        context.pythonExec = sys.executable  # workers of this machine; Spark would take any `python3`
+        # workers of this machine; Spark would take any `python3`
+        context.pythonExec = sys.executable
 
     plan = PartitionPlan.of(measures, convention, name)
 
@@ -87,7 +92,9 @@ def _unreadable(path: str, error: Exception) -> InputError:
 
 
 def _kind(path: str, inputs: Inputs) -> str:
-    """The reader of a run: "parquet" or "trec" on the cluster, "local" for what this process reads."""
+    """The reader of a run: "parquet" or "trec" on the cluster, "local" for what this process
+    reads.
+    """
     asked = inputs.format_of("run")
     if asked in ("parquet", "trec"):
         return str(asked)

@@ -1,4 +1,5 @@
-"""trec_eval's command line: its options, read as getopt reads them (clustered, attached, abbreviated, and before or after files).
+"""trec_eval's command line: its options, read as getopt reads them (clustered, attached,
+abbreviated, and before or after files).
 
 Its names of measures have their order, parameters, defaults and nicknames.
 """
@@ -11,7 +12,8 @@ from typing import Literal, TypeAlias
 from idealrank.cli.console import nearest
 from idealrank.errors import OptionError
 
-# Letter -> trec_eval's long name, and what its value is called; "" where it has none. Two options are ours and have no letter.
+# Letter -> trec_eval's long name, and what its value is called; "" where it has none. Two options
+# are ours and have no letter.
 LETTERS: dict[str, tuple[str, str]] = {
     "h": ("help", ""),
     "v": ("version", ""),
@@ -111,7 +113,7 @@ def _wrong(option: str, arguments: Sequence[str]) -> str:
     return f"--{near[0]}: found a value, expected none"
 
 
-# --- what each option sets -------------------------------------------------------------------------------------------------------
+# --- what each option sets ------------------------------------------------------------------------
 
 _FLAGS = {"h": "help", "v": "version", "q": "per_query", "c": "complete", "n": "no_summary", "J": "judged_only"}
 

@@ -1,4 +1,6 @@
-"""A/B tests of users: differences of means and of ratios by user, with CUPED, a check of the split, and intervals valid at all times."""
+"""A/B tests of users: differences of means and of ratios by user, with CUPED, a check of the split,
+and intervals valid at all times.
+"""
 
 import math
 from collections.abc import Sequence
@@ -30,12 +32,17 @@ MISMATCH = 0.001
 """p-value of the split below which the result of a test is not to be trusted."""
 
 FEWEST_USERS = 20
-"""Users of a cohort below which there is no verdict: the errors of ratios and of skewed values are not known well enough."""
+"""Users of a cohort below which there is no verdict: the errors of ratios and of skewed values are
+not known well enough.
+"""
 
 MOST_SKEWNESS = 0.2
-"""Skewness of the difference above which there is no verdict: 25 users for each unit of squared skewness, by Cochran's rule."""
+"""Skewness of the difference above which there is no verdict: 25 users for each unit of squared
+skewness, by Cochran's rule.
+"""
 
-_LARGEST_RATIO = 1e8  # of standard deviations to differences: beyond it a plan has more users than there are people
+# of standard deviations to differences: beyond it a plan has more users than there are people
+_LARGEST_RATIO = 1e8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +56,8 @@ class Effect:
     difference, standard_error : float
         B less A; clustered by user.
     interval : tuple of float
-        Low and high, for a test of planned size: of a t distribution with one degree of freedom less than users in the smaller cohort.
+        Low and high, for a test of planned size: of a t distribution with one degree of freedom
+        less than users in the smaller cohort.
     p : float
         Two-sided p-value, for a test of planned size.
     sequence : tuple of float
@@ -59,18 +67,22 @@ class Effect:
     n_a, n_b : int
         Users of either cohort.
     split_p : float
-        p-value of the split of users; a small one says that cohorts are not what the experiment says (sample-ratio mismatch).
+        p-value of the split of users; a small one says that cohorts are not what the experiment
+        says (sample-ratio mismatch).
     variance_reduction : float
         Share of the variance that CUPED removed; 0 without a covariate.
     confidence : float
         Confidence level.
     bootstrap : tuple of float, or None
-        Percentile interval of a bootstrap over users, for a test of planned size; None without replicates.
+        Percentile interval of a bootstrap over users, for a test of planned size; None without
+        replicates.
     looks : {"any", "once"}
-        Looks for which the verdict holds: by the confidence sequence, or by the interval for a test of planned size.
+        Looks for which the verdict holds: by the confidence sequence, or by the interval for a test
+        of planned size.
     skewness : float
-        Skewness of the difference if both cohorts had the values of all users: 0 for cohorts of one size. In a small cohort beside a
-        large one, rare large values make it skewed, and the intervals too short on one side.
+        Skewness of the difference if both cohorts had the values of all users: 0 for cohorts of one
+        size. In a small cohort beside a large one, rare large values make it skewed, and the
+        intervals too short on one side.
 
     Examples
     --------
@@ -105,7 +117,8 @@ class Effect:
     def obstacle(self) -> Literal["split is wrong", "too few users"] | None:
         """Reason why there is no verdict, if any.
 
-        Users were not split as planned; or a cohort has fewer than 20, or fewer than its values need, see `users_for_skewness`.
+        Users were not split as planned; or a cohort has fewer than 20, or fewer than its values
+        need, see `users_for_skewness`.
         """
         if self.split_p < MISMATCH:
             return "split is wrong"
@@ -114,7 +127,8 @@ class Effect:
 
     @property
     def users_for_skewness(self) -> int:
-        """Users, split as these, of which the difference would be at most as skewed as a verdict allows (0.2); 0 if it is.
+        """Users, split as these, of which the difference would be at most as skewed as a verdict
+        allows (0.2); 0 if it is.
 
         References
         ----------
@@ -155,13 +169,14 @@ def ab_effect(
     cohort : sequence of {"A", "B"}, shape (rows,)
         Cohort of each row; a user is in one.
     users : sequence, shape (rows,), optional
-        User of each row: rows of one user are not independent, and count by their sum. Without it each row is a user.
+        User of each row: rows of one user are not independent, and count by their sum. Without it
+        each row is a user.
     denominator : array, shape (rows,), optional
-        The value of a cohort is the ratio of both sums, such as clicks per list; by default of the values to the number of rows. The
-        standard error is that of the delta method.
+        The value of a cohort is the ratio of both sums, such as clicks per list; by default of the
+        values to the number of rows. The standard error is that of the delta method.
     covariate : array, shape (rows,), optional
-        Value of the row's user from before the experiment, the same in all rows of the user, for CUPED: what it explains is taken out of
-        the values.
+        Value of the row's user from before the experiment, the same in all rows of the user, for
+        CUPED: what it explains is taken out of the values.
     split : float
         Planned share of users in B.
     planned_users : int
@@ -173,12 +188,14 @@ def ab_effect(
     rng : seed or Generator
         Random numbers of the bootstrap.
     looks : {"any", "once"}
-        Looks for which the verdict holds: any number of them, or one, at the planned size. `users_needed` has the same option.
+        Looks for which the verdict holds: any number of them, or one, at the planned size.
+        `users_needed` has the same option.
 
     Raises
     ------
     InputError
-        Lengths differ, a cohort has fewer than two users, a user is in both, or rows of a user have two covariates.
+        Lengths differ, a cohort has fewer than two users, a user is in both, or rows of a user have
+        two covariates.
     OptionError
         `split` or `confidence` is outside (0, 1), or a number is outside its range.
 
@@ -212,7 +229,8 @@ def ab_effect(
     p = p_always = float(difference == 0)
     if error > 0:
         p = 2 * float(student.sf(abs(difference) / error, min(n_b, n - n_b) - 1))
-        # The widening of the sequence is that of its own level: the tail of t is heavier further out.
+        # The widening of the sequence is that of its own level: the tail of t is heavier further
+        # out.
         p_always = max(p, _always_valid_p(abs(difference) / error, n, min(n_b, n - n_b), level, planned_size))
     reach, wide = (error * _errors_needed(n, min(n_b, n - n_b), level, planned_size, kind) for kind in ("once", "any"))
     bootstrap = None
@@ -314,7 +332,8 @@ def _drawn_ratios(above: FloatArray, below: FloatArray, taken: FloatArray, repli
     for number in range(replicates):
         times = np.bincount(rng.integers(0, above.size, above.size), minlength=above.size)
         total = float((times * below).sum())
-        ratio = float((times * above).sum()) / total if total > 0 else math.nan  # users without a row that counts
+        # users without a row that counts
+        ratio = float((times * above).sum()) / total if total > 0 else math.nan
         found[number] = ratio - float((times * taken).sum()) / above.size
     return found
 
@@ -370,7 +389,8 @@ def _explained(totals: FloatArray, sizes: FloatArray, covariate: FloatArray) -> 
     """Return what the covariate explains of each user's value, over both cohorts together (CUPED),
     and the share of the variance.
     """
-    linear = (totals - float(totals.sum() / sizes.sum()) * sizes) / sizes.mean()  # the ratio, as a mean over users
+    # the ratio, as a mean over users
+    linear = (totals - float(totals.sum() / sizes.sum()) * sizes) / sizes.mean()
     centred = covariate - covariate.mean()
     spread = float((centred * centred).sum())
     slope = float((centred * linear).sum()) / spread if spread > 0 else 0.0
@@ -449,7 +469,8 @@ def users_needed(
     planned_users : int
         Users at which the confidence sequence is narrowest: pass the same number to `ab_effect`.
     looks : {"any", "once"}
-        Looks for which the verdict of `ab_effect` holds: any number of them, or one, at the planned size.
+        Looks for which the verdict of `ab_effect` holds: any number of them, or one, at the planned
+        size.
 
     Raises
     ------
@@ -482,7 +503,8 @@ def users_needed(
             f"expected at least {wanted / _LARGEST_RATIO:.1g} times sd, and a split near 0.5"
         )
     smaller = min(of_b, 1 - of_b)
-    error = spread * math.sqrt(left / (of_b * (1 - of_b)))  # of the difference, times the root of the number of users
+    # of the difference, times the root of the number of users
+    error = spread * math.sqrt(left / (of_b * (1 - of_b)))
 
     def is_enough(users: int) -> bool:
         """The difference exceeds the half width of the interval with the power asked for."""

@@ -1,4 +1,6 @@
-"""Arguments of public functions, checked: numbers, tables of numbers, labels, sessions and replicates."""
+"""Arguments of public functions, checked: numbers, tables of numbers, labels, sessions and
+replicates.
+"""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,6 @@
-"""Models of users that read from the top: cascade, dependent click model (DCM), and dynamic Bayesian network (DBN, full and simplified)."""
+"""Models of users that read from the top: cascade, dependent click model (DCM), and dynamic
+Bayesian network (DBN, full and simplified).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,8 +19,8 @@ from idealrank.data.types import BoolArray, FloatArray
 class FittedCascade(FittedModel):
     """A model of reading from the top, with its parameters.
 
-    Users examine the first rank. After a document without a click they go on with probability `continuation`, after a click with
-    `continuation_after_click`, by rank and by pair.
+    Users examine the first rank. After a document without a click they go on with probability
+    `continuation`, after a click with `continuation_after_click`, by rank and by pair.
 
     Attributes
     ----------
@@ -69,7 +71,8 @@ class FittedCascade(FittedModel):
 
 @dataclass(frozen=True)
 class Cascade:
-    """Cascade model: users read from the top to the first click, and stop there. Later clicks of a list are ignored.
+    """Cascade model: users read from the top to the first click, and stop there. Later clicks of a
+    list are ignored.
 
     References
     ----------
@@ -83,7 +86,9 @@ class Cascade:
     """
 
     def fit(self, sessions: Sessions) -> FittedCascade:
-        """Estimate attractiveness: clicks of impressions down to the first click. The estimate is the maximum of the likelihood."""
+        """Estimate attractiveness: clicks of impressions down to the first click. The estimate is
+        the maximum of the likelihood.
+        """
         check_sessions(sessions)
         clicks = np.cumsum(sessions.clicks, axis=1)
         examined = (clicks - sessions.clicks == 0) & (sessions.pair >= 0)
@@ -140,7 +145,9 @@ class SDBN:
     """
 
     def fit(self, sessions: Sessions) -> FittedCascade:
-        """Estimate attractiveness and satisfaction: clicks of impressions down to the last click, and last clicks of clicks."""
+        """Estimate attractiveness and satisfaction: clicks of impressions down to the last click,
+        and last clicks of clicks.
+        """
         check_sessions(sessions)
         last = last_clicks(sessions)
         return _fitted(sessions, _down_to(last, sessions), _satisfaction(sessions), 1.0, np.ones(sessions.n_ranks))
@@ -148,12 +155,14 @@ class SDBN:
 
 @dataclass(frozen=True)
 class DBN:
-    """Dynamic Bayesian network: users that are not satisfied go on with one probability, after every document.
+    """Dynamic Bayesian network: users that are not satisfied go on with one probability, after
+    every document.
 
     Parameters
     ----------
     iterations : int
-        Most steps of expectation maximisation; the fit ends sooner at the maximum of the likelihood.
+        Most steps of expectation maximisation; the fit ends sooner at the maximum of the
+        likelihood.
     start : float
         Every parameter's first value, in (0, 1).
 
@@ -217,7 +226,9 @@ class DBN:
 
 
 def _down_to(last: "np.ndarray[tuple[int, ...], np.dtype[np.int64]]", sessions: Sessions) -> BoolArray:
-    """Ranks down to the last click; all ranks of a list without a click, whose user saw them all."""
+    """Ranks down to the last click; all ranks of a list without a click, whose user saw them
+    all.
+    """
     ranks = np.arange(1, sessions.n_ranks + 1)
     found: BoolArray = ((ranks <= last[:, None]) | (last[:, None] == 0)) & (sessions.pair >= 0)
     return found

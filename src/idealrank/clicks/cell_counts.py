@@ -1,4 +1,6 @@
-"""Counts of cells, a pair of query and document in one situation, and the sets of situations that they link."""
+"""Counts of cells, a pair of query and document in one situation, and the sets of situations that
+they link.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

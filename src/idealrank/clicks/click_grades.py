@@ -1,4 +1,6 @@
-"""Grades from behaviour: clicks counted or corrected for position, and a table of actions, with the least support that a grade needs."""
+"""Grades from behaviour: clicks counted or corrected for position, and a table of actions, with the
+least support that a grade needs.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -37,8 +39,8 @@ class ClickGrades:
     least : int
         Impressions that a grade needs.
     position_bias : float
-        Rate of clicks at the first rank divided by that at the last rank, for the same documents where documents change ranks; NaN
-        where that cannot be told.
+        Rate of clicks at the first rank divided by that at the last rank, for the same documents
+        where documents change ranks; NaN where that cannot be told.
     corrected : bool
         Whether the rates were corrected for position by a click model.
 
@@ -71,7 +73,8 @@ def grades(
     sessions : Sessions
         The log.
     model : fitted click model, optional
-        Its attractiveness is graded; without one the raw rate of clicks, with a warning that gives the size of the position bias.
+        Its attractiveness is graded; without one the raw rate of clicks, with a warning that gives
+        the size of the position bias.
     cuts : sequence of float, rising, in (0, 1)
         Least rate of grades 1, 2, ...; a smaller rate is grade 0.
     least : int
@@ -110,7 +113,8 @@ def grades(
         place = {pair: number for number, pair in enumerate(model.documents)}
         rows = np.array([place.get(pair, -1) for pair in sessions.documents], np.int64)
         rate = np.where(rows >= 0, model.attractiveness_values[rows], np.nan)
-        impressions = np.where(rows >= 0, model.impressions[rows], 0)  # a document that no user is taken to have seen has no grade
+        # a document that no user is taken to have seen has no grade
+        impressions = np.where(rows >= 0, model.impressions[rows], 0)
     kept = np.flatnonzero((impressions >= support) & ~np.isnan(rate))
     found = np.searchsorted(limits, rate[kept], side="right").astype(np.float64)
     table = nested([sessions.documents[number] for number in kept.tolist()], found)
@@ -137,29 +141,32 @@ def grades_of_actions(
 ) -> Qrels:
     """Grade each query and document by its best action, from a declared table.
 
-    Actions depend on the rank of a document, as clicks do: `position_bias` has the size of that bias in a log.
+    Actions depend on the rank of a document, as clicks do: `position_bias` has the size of that
+    bias in a log.
 
     Parameters
     ----------
     query, document, action : sequence, shape (n,)
-        One row an event, such as an impression ("none"), a click, a booking; or a result with several actions, joined by ``|``.
+        One row an event, such as an impression ("none"), a click, a booking; or a result with
+        several actions, joined by ``|``.
     table : mapping of str to float
-        Grade of each action, such as ``{"none": 0, "clicked": 2, "booked": 4}``; every action must be in it.
+        Grade of each action, such as ``{"none": 0, "clicked": 2, "booked": 4}``; every action must
+        be in it.
     least : int
         Events that a grade needs; with fewer a pair stays unjudged.
     dwell : sequence, shape (n,), optional
         Seconds spent on the document.
     dwell_table : mapping of float to float, optional
-        Grade of an event with at least so many seconds, such as ``{10: 1, 30: 3}``; an event counts by the greater grade of its action and
-        its seconds. Needs `dwell`.
+        Grade of an event with at least so many seconds, such as ``{10: 1, 30: 3}``; an event counts
+        by the greater grade of its action and its seconds. Needs `dwell`.
 
     Raises
     ------
     InputError
         Lengths differ, or a dwell time is no number.
     OptionError
-        An action is not in the table, a grade is outside 0 to 100, a threshold is not above 0, or one of `dwell` and `dwell_table` is
-        missing.
+        An action is not in the table, a grade is outside 0 to 100, a threshold is not above 0, or
+        one of `dwell` and `dwell_table` is missing.
 
     Examples
     --------
@@ -248,9 +255,11 @@ def pair_counts(sessions: Sessions) -> tuple[IntArray, IntArray]:
 
 
 def position_bias(sessions: Sessions) -> float:
-    """Rate of clicks of the first rank divided by that of the last, for the same documents; NaN where no document stood at both.
+    """Rate of clicks of the first rank divided by that of the last, for the same documents; NaN
+    where no document stood at both.
 
-    Each step compares the documents that stood at a rank and at the next, weighted by the smaller number of impressions.
+    Each step compares the documents that stood at a rank and at the next, weighted by the smaller
+    number of impressions.
 
     Examples
     --------
@@ -260,7 +269,8 @@ def position_bias(sessions: Sessions) -> float:
     """
     check_sessions(sessions)
     cells = CellCounts.of(sessions, np.arange(sessions.n_ranks), sessions.n_ranks)
-    by_rank = np.argsort(cells.situation, kind="stable")  # a rank knows its own pairs alone, however many documents the log has
+    # a rank knows its own pairs alone, however many documents the log has
+    by_rank = np.argsort(cells.situation, kind="stable")
     ends = np.searchsorted(cells.situation[by_rank], np.arange(sessions.n_ranks + 1))
     rows = [by_rank[low:high] for low, high in pairwise(ends.tolist())]
     ranks = [(cells.pair[own], cells.shown[own], cells.clicked[own]) for own in rows]

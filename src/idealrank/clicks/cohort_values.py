@@ -1,4 +1,6 @@
-"""Clicks and ranking measures of the cohorts of an A/B test, from its click log, with errors by user."""
+"""Clicks and ranking measures of the cohorts of an A/B test, from its click log, with errors by
+user.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,10 +35,11 @@ class CohortEffects:
     Attributes
     ----------
     effects : mapping of str to Effect
-        By value: clicks, lists with a click, then each measure, and the judged share of its documents.
+        By value: clicks, lists with a click, then each measure, and the judged share of its
+        documents.
     p : mapping of str to float
-        p values of the tested values, adjusted by Holm's method as one family. They hold for `looks`. The judged share is not an
-        outcome, and not in the family.
+        p values of the tested values, adjusted by Holm's method as one family. They hold for
+        `looks`. The judged share is not an outcome, and not in the family.
     n_lists : int
         Lists of both cohorts.
     n_judged : int
@@ -62,7 +65,8 @@ class CohortEffects:
     trends: Mapping[str, Novelty] = field(default_factory=dict)
 
     def verdict(self, name: str) -> str:
-        """Return the verdict on B in one value, by the adjusted p: better, worse, undecided, or why there is none.
+        """Return the verdict on B in one value, by the adjusted p: better, worse, undecided, or why
+        there is none.
 
         Examples
         --------
@@ -109,7 +113,8 @@ def cohort_effects(
     qrels : Qrels or mapping, optional
         Judgments of the queries of the log. Lists of queries without judgments have no measure.
     measures : measure or iterable of them
-        Measures of each list; each value has the mean over lists, so that a query counts as often as it is asked.
+        Measures of each list; each value has the mean over lists, so that a query counts as often
+        as it is asked.
     convention : Convention or str
         Convention of the measures.
     split, planned_users, confidence, n_resamples, looks
@@ -117,18 +122,19 @@ def cohort_effects(
     rng : int
         Random seed of the bootstrap.
     covariate : array, shape (sessions,), optional
-        Value of the user of each list from before the experiment, such as clicks per list, for CUPED: see `ab_effect`. One covariate serves
-        all values, each with its own slope.
+        Value of the user of each list from before the experiment, such as clicks per list, for
+        CUPED: see `ab_effect`. One covariate serves all values, each with its own slope.
     period : array, shape (sessions,), optional
-        Number of the period of each list, such as the day of the test: see `novelty`. If too few periods have users of both cohorts, a
-        caution says so.
+        Number of the period of each list, such as the day of the test: see `novelty`. If too few
+        periods have users of both cohorts, a caution says so.
 
     Raises
     ------
     InputError
         Lengths differ, a user is in both cohorts, or no list of a cohort has judgments.
     OptionError
-        An option is outside its range, or more of a measure is not better: its verdict would be wrong.
+        An option is outside its range, or more of a measure is not better: its verdict would be
+        wrong.
 
     References
     ----------
@@ -202,7 +208,8 @@ def _measured(
             raise OptionError(f"measures: found {measure}, of which more is not better, expected measures of which more is better")
     cutoffs = [measure.cutoff for measure in measures if isinstance(measure.cutoff, int)]
     judged = JudgedShare(cutoff=max(cutoffs) if len(cutoffs) == len(measures) else None)
-    rows, of_list = np.unique(sessions.pair, axis=0, return_inverse=True)  # the same list again has the same values
+    # the same list again has the same values
+    rows, of_list = np.unique(sessions.pair, axis=0, return_inverse=True)
     of_list = of_list.reshape(-1)
     queries = [sessions.documents[row[0]][0] for row in rows.tolist()]
     known = qrels if isinstance(qrels, Qrels) else Qrels(qrels)

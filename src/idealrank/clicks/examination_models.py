@@ -1,4 +1,6 @@
-"""Models of examination by rank, fitted by maximum likelihood: position-based (PBM) and user browsing (UBM)."""
+"""Models of examination by rank, fitted by maximum likelihood: position-based (PBM) and user
+browsing (UBM).
+"""
 
 import math
 from collections.abc import Iterator
@@ -26,12 +28,14 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError
 from idealrank.stats.randomness import RandomLike, generator_of
 
-_MOST_DISTANCE = 1.5  # standard errors between propensities by two methods: in simulated logs, at most 1.2 without a bias
+# standard errors between propensities by two methods: in simulated logs, at most 1.2 without a bias
+_MOST_DISTANCE = 1.5
 
 
 @dataclass(frozen=True)
 class PBM:
-    """Position-based model: a click needs a document that attracts and a rank that is examined, independent of each other.
+    """Position-based model: a click needs a document that attracts and a rank that is examined,
+    independent of each other.
 
     Parameters
     ----------
@@ -63,13 +67,14 @@ class PBM:
         Parameters
         ----------
         sessions : Sessions
-            A log in which documents change their ranks; where they do not, a warning says that attractiveness and rank cannot be told
-            apart.
+            A log in which documents change their ranks; where they do not, a warning says that
+            attractiveness and rank cannot be told apart.
 
         Warns
         -----
         IdealrankWarning
-            The model has not converged, its propensities differ from another method, no list has a click, or ranks share no document.
+            The model has not converged, its propensities differ from another method, no list has a
+            click, or ranks share no document.
 
         Raises
         ------
@@ -129,8 +134,8 @@ class FittedPBM(FittedModel):
     Attributes
     ----------
     propensity : float64 array, shape (ranks,)
-        Probability that a rank is examined, divided by the largest of all ranks: clicks determine no common factor. See
-        `relative_propensity`.
+        Probability that a rank is examined, divided by the largest of all ranks: clicks determine
+        no common factor. See `relative_propensity`.
     cells : CellCounts
         The counts that it was fitted to.
     iterations : int
@@ -147,11 +152,15 @@ class FittedPBM(FittedModel):
 
     @property
     def relative_propensity(self) -> FloatArray:
-        """Propensity of each rank divided by that of the first; NaN if no clicked documents link both, or the first has no click."""
+        """Propensity of each rank divided by that of the first; NaN if no clicked documents link
+        both, or the first has no click.
+        """
         return relative_to_first(self.cells, self.propensity)
 
     def conditional(self, sessions: Sessions) -> FloatArray:
-        """Probability of a click at each rank: that of the model does not depend on other clicks."""
+        """Probability of a click at each rank: that of the model does not depend on other
+        clicks.
+        """
         return self.attraction(sessions) * self.propensity[: sessions.n_ranks]
 
     marginal = conditional
@@ -159,8 +168,8 @@ class FittedPBM(FittedModel):
     def error_terms(self, sessions: Sessions, slope: FloatArray) -> FloatArray:
         """Part of each list in the error that the fit leaves in a value that depends on exposures.
 
-        It is about `exposures` with `relative_propensity`. A mean over lists plus these terms has the variance of the mean
-        with fitted propensities, to first order.
+        It is about `exposures` with `relative_propensity`. A mean over lists plus these terms has
+        the variance of the mean with fitted propensities, to first order.
 
         Parameters
         ----------
@@ -196,7 +205,8 @@ class FittedPBM(FittedModel):
         return found
 
     def propensity_intervals(self, *, n_resamples: int = 200, rng: RandomLike = 0, confidence: float = 0.95) -> FloatArray:
-        """Intervals of `relative_propensity`: Student's, of logarithms, with standard errors by bootstrap over queries.
+        """Intervals of `relative_propensity`: Student's, of logarithms, with standard errors by
+        bootstrap over queries.
 
         Parameters
         ----------
@@ -210,7 +220,8 @@ class FittedPBM(FittedModel):
         Returns
         -------
         float64 array, shape (ranks, 2)
-            NaN for a rank without a click, and for a rank that fewer than two queries link with the first.
+            NaN for a rank without a click, and for a rank that fewer than two queries link with the
+            first.
 
         Warns
         -----
@@ -248,7 +259,8 @@ def refuse_unlinked(fitted: FittedPBM) -> None:
 
 @dataclass(frozen=True)
 class UBM:
-    """User browsing model: examination depends on the rank and on the rank of the last click above it.
+    """User browsing model: examination depends on the rank and on the rank of the last click above
+    it.
 
     Parameters
     ----------
@@ -287,8 +299,9 @@ class UBM:
         Warns
         -----
         IdealrankWarning
-            Situations fall into sets that share no clicked document, or were shown with documents that were never clicked alone: the log
-            does not identify these parameters, see `FittedUBM.situation_sets`.
+            Situations fall into sets that share no clicked document, or were shown with documents
+            that were never clicked alone: the log does not identify these parameters, see
+            `FittedUBM.situation_sets`.
         """
         check_sessions(sessions)
         self.checked()
@@ -338,13 +351,14 @@ class FittedUBM(FittedModel):
     Attributes
     ----------
     examination : float64 array, shape (ranks, ranks + 1)
-        Probability of examining a rank, by the rank of the last click above it (0 for none), divided by the largest of its set of
-        situations: clicks determine no common factor.
+        Probability of examining a rank, by the rank of the last click above it (0 for none),
+        divided by the largest of its set of situations: clicks determine no common factor.
     cells : CellCounts
         The counts that it was fitted to.
     situation_sets : int64 array, shape (ranks, ranks + 1)
-        Number of the set of each situation; values of two sets cannot be compared. The set with most impressions is 0. A situation is -1
-        if the log has no information about it: it never occurred, or only with documents that were never clicked.
+        Number of the set of each situation; values of two sets cannot be compared. The set with
+        most impressions is 0. A situation is -1 if the log has no information about it: it never
+        occurred, or only with documents that were never clicked.
     """
 
     examination: FloatArray
@@ -359,7 +373,8 @@ class FittedUBM(FittedModel):
         """Probability of a click at each rank: over all places of the last click above."""
         attraction = self.attraction(sessions)
         found = np.empty_like(attraction)
-        last = np.zeros((len(sessions), sessions.n_ranks + 1))  # probability that each rank has the last click so far
+        # probability that each rank has the last click so far
+        last = np.zeros((len(sessions), sessions.n_ranks + 1))
         last[:, 0] = 1
         for rank in range(sessions.n_ranks):
             clicked = attraction[:, rank, None] * self.examination[rank, : rank + 1]
@@ -385,7 +400,8 @@ def _far_from_all_pairs(cells: CellCounts, query_of_pair: IntArray, found: Exami
     if cells.n_situations > MOST_RANKS or compared.size < 2:
         return
     errors = log_errors(cells, found.attractive, found.examined, compared)[1][1:]
-    with np.errstate(divide="ignore", invalid="ignore"):  # of ranks that no chain of pairs links with the first
+    # of ranks that no chain of pairs links with the first
+    with np.errstate(divide="ignore", invalid="ignore"):
         difference = np.log(found.examined / found.examined[0]) - np.log(all_pairs_of(cells, query_of_pair))
         distances = np.abs(difference[compared[1:]]) / errors
     largest = float(np.max(distances[np.isfinite(distances)], initial=0.0))

@@ -10,7 +10,8 @@ import numpy.typing as npt
 from idealrank.clicks.sessions import Sessions, check_sessions, nested
 from idealrank.data.types import FloatArray, IntArray
 
-_LEAST = 1e-12  # a probability of 0 or 1 that the sessions contradict costs 40 bits, not infinitely many
+# a probability of 0 or 1 that the sessions contradict costs 40 bits, not infinitely many
+_LEAST = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -47,11 +48,15 @@ class FittedModel(ABC):
 
     @abstractmethod
     def conditional(self, sessions: Sessions) -> FloatArray:
-        """Probability of a click at each rank, given the clicks above it; NaN below the end of a list. Shape (sessions, ranks)."""
+        """Probability of a click at each rank, given the clicks above it; NaN below the end of a
+        list. Shape (sessions, ranks).
+        """
 
     @abstractmethod
     def marginal(self, sessions: Sessions) -> FloatArray:
-        """Probability of a click at each rank, without knowing any click; NaN below the end of a list. Shape (sessions, ranks)."""
+        """Probability of a click at each rank, without knowing any click; NaN below the end of a
+        list. Shape (sessions, ranks).
+        """
 
     def log_likelihood(self, sessions: Sessions) -> float:
         """Natural logarithm of the probability of all clicks."""
@@ -59,10 +64,11 @@ class FittedModel(ABC):
         return float(np.nansum(_log_probability(self.conditional(sessions), sessions)))
 
     def perplexity_by_rank(self, sessions: Sessions) -> FloatArray:
-        """Perplexity of the clicks at each rank: 2 for a coin, 1 for certainty (Dupret and Piwowarski 2008).
+        """Perplexity of the clicks at each rank: 2 for a coin, 1 for certainty (Dupret and
+        Piwowarski 2008).
 
-        Predictions count `start` as one more impression of each pair: the estimate of a pair with few impressions is often 0 or 1,
-        which sessions that the model has not seen contradict.
+        Predictions count `start` as one more impression of each pair: the estimate of a pair with
+        few impressions is often 0 or 1, which sessions that the model has not seen contradict.
         """
         check_sessions(sessions)
         smoothed = (self.impressions * self.attractiveness_values + self.start) / (self.impressions + 1)
@@ -77,7 +83,9 @@ class FittedModel(ABC):
         return float(np.nanmean(self.perplexity_by_rank(sessions)))
 
     def attraction(self, sessions: Sessions) -> FloatArray:
-        """Attractiveness of what stands at each rank; NaN below the end of a list. Shape (sessions, ranks)."""
+        """Attractiveness of what stands at each rank; NaN below the end of a list. Shape (sessions,
+        ranks).
+        """
         check_sessions(sessions)
         if sessions.documents == self.documents:
             values = self.attractiveness_values

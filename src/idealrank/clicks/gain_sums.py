@@ -27,10 +27,12 @@ from idealrank.stats.randomness import whole_number
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoggedDCGSums:
-    """Sums of a log's lists for DCG and NDCG of a ranker that was never shown; of partitions, they merge.
+    """Sums of a log's lists for DCG and NDCG of a ranker that was never shown; of partitions, they
+    merge.
 
-    Values, standard errors, intervals and cautions equal the results of `logged_dcg` over all lists, to rounding. Queries may be in
-    several partitions; a few numbers a query are kept for the cautions.
+    Values, standard errors, intervals and cautions equal the results of `logged_dcg` over all
+    lists, to rounding. Queries may be in several partitions; a few numbers a query are kept for the
+    cautions.
 
     Attributes
     ----------
@@ -41,15 +43,18 @@ class LoggedDCGSums:
     dcg, ndcg : RatioMoments
         Values of lists, by unit: a list, or a cluster. Each cluster stands in one partition.
     unseen : mapping of str to (int, int, frozenset of int)
-        Of a ranking of documents, by query: lists, length of the new list, and its ranks whose documents no list shows.
+        Of a ranking of documents, by query: lists, length of the new list, and its ranks whose
+        documents no list shows.
     documents : mapping of str to bytes
-        Of one propensity a rank, by query: digest of the documents of its lists; empty if lists have different ones.
+        Of one propensity a rank, by query: digest of the documents of its lists; empty if lists
+        have different ones.
     discount : tuple of float, or None
         Discount of each rank; None for that of DCG.
     n_ranks : int
         Ranks of the longest list of the log.
     kind : tuple of str
-        Whether there are clusters, whether there is an offset, and the kinds of ranking and propensity.
+        Whether there are clusters, whether there is an offset, and the kinds of ranking and
+        propensity.
 
     Examples
     --------
@@ -84,7 +89,8 @@ class LoggedDCGSums:
         sessions, ranking, propensity, discount, offset, clusters
             As for `logged_dcg`. `exposures` of a document need all lists of its query.
         n_ranks : int, optional
-            Ranks of the longest list of all partitions; by default of this one. One propensity a rank, and an offset, are of these.
+            Ranks of the longest list of all partitions; by default of this one. One propensity a
+            rank, and an offset, are of these.
 
         Raises
         ------
@@ -122,8 +128,8 @@ class LoggedDCGSums:
         Raises
         ------
         IncompatibleError
-            Ranks, discounts, or kinds of ranking and propensity differ, one part alone has clusters or an offset, or the new lists of a
-            query differ in length.
+            Ranks, discounts, or kinds of ranking and propensity differ, one part alone has clusters
+            or an offset, or the new lists of a query differ in length.
         """
         ours, theirs = ((f"{one.n_ranks} ranks", f"discount {one.discount}", *one.kind) for one in (self, other))
         if ours != theirs:

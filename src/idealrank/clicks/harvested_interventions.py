@@ -1,4 +1,6 @@
-"""Propensities from the logs of several rankers: documents at different ranks are interventions that need no swaps."""
+"""Propensities from the logs of several rankers: documents at different ranks are interventions
+that need no swaps.
+"""
 
 import math
 from dataclasses import dataclass
@@ -32,10 +34,12 @@ class HarvestedPropensities:
     Attributes
     ----------
     relative : float64 array, shape (ranks,)
-        Estimates; the first is 1. NaN for ranks that no chain of interventions with clicks links with the first.
+        Estimates; the first is 1. NaN for ranks that no chain of interventions with clicks links
+        with the first.
     intervals : float64 array, shape (ranks, 2)
-        Student intervals of the logarithms, with standard errors by bootstrap over queries; NaN without replicates, for a rank without a
-        click, and for a rank that fewer than two queries link with the first.
+        Student intervals of the logarithms, with standard errors by bootstrap over queries; NaN
+        without replicates, for a rank without a click, and for a rank that fewer than two queries
+        link with the first.
     interventions : int64 array, shape (ranks, ranks)
         Number of pairs of query and document that stood at both ranks; on the diagonal 0.
     n_sessions : int
@@ -61,19 +65,22 @@ class HarvestedPropensities:
 def harvested_propensities(
     sessions: Sessions, *, method: HarvestMethod = "all-pairs", n_resamples: int = 100, confidence: float = 0.95, rng: RandomLike = 0
 ) -> HarvestedPropensities:
-    """Estimate propensities from the logs of several rankers, without swaps and without an attractiveness of each document.
+    """Estimate propensities from the logs of several rankers, without swaps and without an
+    attractiveness of each document.
 
-    Where one ranker puts a document at rank k and another ranker at rank k', its rates of clicks differ by the propensities alone, if each
-    session got its ranker at random. Both rates of a document have the same weight, ``n * n' / (n + n')`` for n and n' impressions, so that
-    the comparison is fair whatever the shares of the rankers.
+    Where one ranker puts a document at rank k and another ranker at rank k', its rates of clicks
+    differ by the propensities alone, if each session got its ranker at random. Both rates of a
+    document have the same weight, ``n * n' / (n + n')`` for n and n' impressions, so that the
+    comparison is fair whatever the shares of the rankers.
 
     Parameters
     ----------
     sessions : Sessions
-        Lists of at least two rankers, or of versions of one. The ranker of a session is drawn at random, whatever the user.
+        Lists of at least two rankers, or of versions of one. The ranker of a session is drawn at
+        random, whatever the user.
     method : {"all-pairs", "pivot"}
-        Likelihood of the clicks of all pairs of ranks; or the ratio of the rates of clicks at each rank and at the first, of the documents
-        that stood at both.
+        Likelihood of the clicks of all pairs of ranks; or the ratio of the rates of clicks at each
+        rank and at the first, of the documents that stood at both.
     n_resamples : int
         Replicates of the bootstrap over queries; 0 for none.
     confidence : float
@@ -91,8 +98,8 @@ def harvested_propensities(
     Warns
     -----
     IdealrankWarning
-        The first rank has no click, or a rank is not linked with it; its propensity is NaN. Or only one query links a rank with
-        the first; its interval is NaN.
+        The first rank has no click, or a rank is not linked with it; its propensity is NaN. Or only
+        one query links a rank with the first; its interval is NaN.
 
     References
     ----------
@@ -160,12 +167,14 @@ class _Harvest:
         shown, clicked = cells.shown, cells.clicked
         starts = np.flatnonzero(np.diff(pair, prepend=-1))
         sizes = np.diff(np.append(starts, pair.size))
-        repeats = np.repeat(sizes, sizes)  # each cell of a pair meets all its cells, and is then parted from itself
+        # each cell of a pair meets all its cells, and is then parted from itself
+        repeats = np.repeat(sizes, sizes)
         one = np.repeat(np.arange(pair.size), repeats)
         within = np.arange(one.size) - np.repeat(np.cumsum(repeats) - repeats, repeats)
         other = np.repeat(np.repeat(starts, sizes), repeats) + within
         one, other = one[one != other], other[one != other]
-        weight = shown[other] / (shown[one] + shown[other])  # times the impressions at the first, and divided by them
+        # times the impressions at the first, and divided by them
+        weight = shown[other] / (shown[one] + shown[other])
         return cls(
             query=query_of_pair[pair[one]], ranks=place[one] * n_ranks + place[other], clicked=clicked[one] * weight,
             skipped=(shown[one] - clicked[one]) * weight, n_ranks=n_ranks,
@@ -204,7 +213,8 @@ def _all_pairs(clicked: FloatArray, skipped: FloatArray) -> FloatArray:
     the same from both sides.
     """
     n = clicked.shape[0]
-    # A pair without a click at either rank tells nothing, and a rank without any click has the propensity 0.
+    # A pair without a click at either rank tells nothing, and a rank without any click has the
+    # propensity 0.
     tells = (clicked + clicked.T > 0) & (clicked + skipped > 0)
     hits = clicked.sum(axis=1, where=tells) > 0
     one, other = np.nonzero(tells & hits[:, None] & hits)
@@ -260,7 +270,8 @@ class _PairRows:
             of_pair = np.bincount(self.pair, bend, n_pairs)
             if not (of_pair > 0).all():
                 return None
-            # Relevances are eliminated: what is left is a Laplacian of ranks, of which the first one stays at 0.
+            # Relevances are eliminated: what is left is a Laplacian of ranks, of which the first
+            # one stays at 0.
             to_pair, by_pair = bend / of_pair[self.pair], np.bincount(self.pair, slope, n_pairs) / of_pair
             left = np.diag(np.bincount(self.rank, bend, n).astype(np.float64))
             places = np.argsort(self.pair, kind="stable").reshape(-1, 2)  # both sides of each pair

@@ -1,4 +1,6 @@
-"""Interleaving of two rankings: lists that mix both, credit of clicks, and tests of preference that hold under peeking."""
+"""Interleaving of two rankings: lists that mix both, credit of clicks, and tests of preference that
+hold under peeking.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -31,13 +33,15 @@ class Interleaved:
     documents : tuple of str
         The list.
     teams : tuple of {"A", "B", ""}
-        The ranking that placed each document; empty where both would have placed it next (at the top, as long as they agree).
+        The ranking that placed each document; empty where both would have placed it next (at the
+        top, as long as they agree).
     method : {"team-draft", "balanced", "probabilistic"}
         How it was made.
     shares : tuple of float
-        Credit of B for a click on each document, from 0 (all to A) to 1; 0.5 for none. In probabilistic interleaving it is the
-        probability that B placed the document. The mean of `2 * shares - 1` over clicks is 0 for indifferent users, but its sign
-        favours a ranking: clicks at the top have the largest credit.
+        Credit of B for a click on each document, from 0 (all to A) to 1; 0.5 for none. In
+        probabilistic interleaving it is the probability that B placed the document. The mean of `2
+        * shares - 1` over clicks is 0 for indifferent users, but its sign favours a ranking: clicks
+        at the top have the largest credit.
 
     Examples
     --------
@@ -51,10 +55,11 @@ class Interleaved:
     shares: tuple[float, ...]
 
     def preference(self, clicks: "Sequence[int] | npt.ArrayLike") -> float:
-        """Preference of one user: 1 for B, -1 for A, 0 for neither, by the number of clicks on the documents of each team.
+        """Preference of one user: 1 for B, -1 for A, 0 for neither, by the number of clicks on the
+        documents of each team.
 
-        Users that click at random prefer neither ranking in team-draft and probabilistic lists, if both rankings are as long as the
-        list. Balanced lists can favour one.
+        Users that click at random prefer neither ranking in team-draft and probabilistic lists, if
+        both rankings are as long as the list. Balanced lists can favour one.
 
         Parameters
         ----------
@@ -70,7 +75,8 @@ class Interleaved:
         clicked = number_table("clicks", clicks)
         if clicked.shape != (len(self.documents),) or not np.isin(clicked, (0, 1)).all():
             raise InputError(f"clicks: found {clicked.tolist()}, expected 0 or 1 for each of the {len(self.documents)} documents")
-        # Not by `shares`: the coin that chose the team is fair, while the sign of a sum of unequal shares is not.
+        # Not by `shares`: the coin that chose the team is fair, while the sign of a sum of unequal
+        # shares is not.
         credit = np.array([{"A": -1.0, "B": 1.0}.get(team, 0.0) for team in self.teams])
         return float(np.sign((credit * clicked).sum()))
 
@@ -90,9 +96,9 @@ def interleave(
     ranking_a, ranking_b : sequence of str
         Documents from the first rank down, each once.
     method : {"team-draft", "balanced", "probabilistic"}
-        In each round both rankings place their next document, in random order (team-draft); one ranking, drawn once, is always served
-        first (balanced); or each document is drawn from a ranking drawn at random, with probability falling with its rank
-        (probabilistic).
+        In each round both rankings place their next document, in random order (team-draft); one
+        ranking, drawn once, is always served first (balanced); or each document is drawn from a
+        ranking drawn at random, with probability falling with its rank (probabilistic).
     length : int
         Length of the list.
     rng : seed or Generator, optional
@@ -179,7 +185,8 @@ def _balanced(rankings: list[list[str]], size: int, rng: np.random.Generator) ->
 
 def _probabilistic(rankings: list[list[str]], size: int, rng: np.random.Generator) -> Interleaved:
     places = [{one: place for place, one in enumerate(ranking)} for ranking in rankings]
-    left = [np.arange(len(ranking)) for ranking in rankings]  # places of the documents that are not yet in the list
+    # places of the documents that are not yet in the list
+    left = [np.arange(len(ranking)) for ranking in rankings]
     weights = [np.array([rank**-_SOFTNESS for rank in range(1, len(ranking) + 1)]) for ranking in rankings]
     found: list[str] = []
     teams: list[str] = []
@@ -218,11 +225,13 @@ class Preference:
     sequence : tuple of float
         Of this share: a confidence sequence, which holds at all times at once.
     p_always : float
-        Always-valid p-value: it holds however often the test is looked at, and whenever it is stopped.
+        Always-valid p-value: it holds however often the test is looked at, and whenever it is
+        stopped.
     confidence : float
         Confidence level.
     looks : {"any", "once"}
-        Looks for which the verdict holds: by the confidence sequence, or by the interval for a test of planned size.
+        Looks for which the verdict holds: by the confidence sequence, or by the interval for a test
+        of planned size.
 
     Examples
     --------
@@ -265,11 +274,13 @@ def preference(
     preferences : sequence, shape (lists,)
         Sign of each list: 1 for B, -1 for A, 0 for neither.
     users : sequence, shape (lists,), optional
-        Whose list it is: the lists of one user count as one, by their majority, since they are not independent.
+        Whose list it is: the lists of one user count as one, by their majority, since they are not
+        independent.
     confidence : float
         Confidence level.
     looks : {"any", "once"}
-        Looks for which the verdict holds: any number of them, or one, at the planned size. `lists_needed` has the same option.
+        Looks for which the verdict holds: any number of them, or one, at the planned size.
+        `lists_needed` has the same option.
 
     Raises
     ------
@@ -371,7 +382,8 @@ def lists_needed(share: float, *, power: float = 0.8, confidence: float = 0.95, 
     ties : float
         Share of lists without a preference.
     looks : {"any", "once"}
-        Looks for which the verdict of `preference` holds: any number of them, or one, at the planned size.
+        Looks for which the verdict of `preference` holds: any number of them, or one, at the
+        planned size.
 
     Raises
     ------
@@ -403,8 +415,8 @@ def lists_needed(share: float, *, power: float = 0.8, confidence: float = 0.95, 
                 f"share={share}: needs more than {_MOST_LISTS:,} lists with a preference; expected a share about {least:.1g} or more "
                 "from 0.5, or less power"
             )
-    # Power goes up and down with the size, as the critical count is whole, over a span of a few roots of the size: halve down to
-    # such a span, and take the size from which the power stays.
+    # Power goes up and down with the size, as the critical count is whole, over a span of a few
+    # roots of the size: halve down to such a span, and take the size from which the power stays.
     low, span = n // 2, 10 * math.isqrt(n) + 20
     while n - low > span:
         middle = (low + n) // 2

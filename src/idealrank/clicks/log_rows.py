@@ -1,4 +1,6 @@
-"""Rows of a click log, one a result shown: what is wrong with them, and the sessions of those that make sense."""
+"""Rows of a click log, one a result shown: what is wrong with them, and the sessions of those that
+make sense.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -16,7 +18,9 @@ from idealrank.stats.randomness import whole_number
 MOST_LISTS_OF_A_USER = 1000
 """Lists of one user in a log beyond which it is taken for a program."""
 MOST_RESULTS = 1000
-"""Results of a list, beyond which it is taken for an export: a table of all lists has a column for each rank of the longest."""
+"""Results of a list, beyond which it is taken for an export: a table of all lists has a column for
+each rank of the longest.
+"""
 SEVERAL = "|"
 """Between the actions of one result, where a log has several."""
 _NUMBERS = ("rank", "click", "propensity", "dwell", "time", "covariate", "period")
@@ -52,7 +56,8 @@ class LogProblem:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LogRows:
-    """Columns of a click log, one row a result shown. A list is what one session showed for one query.
+    """Columns of a click log, one row a result shown. A list is what one session showed for one
+    query.
 
     Attributes
     ----------
@@ -67,7 +72,8 @@ class LogRows:
     propensity : float64 array, or None
         Probability with which the logging policy showed the document at the rank.
     action : sequence of str, or None
-        Name of the best action on the result, such as ``booked``, for `grades_of_actions`; several are joined by ``|``.
+        Name of the best action on the result, such as ``booked``, for `grades_of_actions`; several
+        are joined by ``|``.
     dwell : float64 array, or None
         Seconds that the user spent on the document; 0 without a click.
     time : float64 array, or None
@@ -101,10 +107,11 @@ class LogRows:
     period: FloatArray | None = None
 
     def redacted(self, key: bytes = b"") -> "LogRows":
-        """Replace sessions, users and queries by hashes (BLAKE2b, 64 bits); documents, actions and times stay.
+        """Replace sessions, users and queries by hashes (BLAKE2b, 64 bits); documents, actions and
+        times stay.
 
-        Equal texts have equal hashes. Without a key, guesses can be checked against the hashes: most queries and many users' ids can be
-        guessed.
+        Equal texts have equal hashes. Without a key, guesses can be checked against the hashes:
+        most queries and many users' ids can be guessed.
 
         Parameters
         ----------

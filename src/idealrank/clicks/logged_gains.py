@@ -1,4 +1,6 @@
-"""DCG and NDCG of a ranker that was never shown, from logged lists with probabilities of examination."""
+"""DCG and NDCG of a ranker that was never shown, from logged lists with probabilities of
+examination.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,7 +20,8 @@ from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, shown
 
-_MOST_MISSING = 0.02  # share of the discounts on documents that were never shown, beyond which there is no verdict
+# share of the discounts on documents that were never shown, beyond which there is no verdict
+_MOST_MISSING = 0.02
 
 Ranking: TypeAlias = Mapping[str, Sequence[str]] | npt.ArrayLike
 
@@ -37,11 +40,13 @@ class LoggedDCG:
     dcg : ListMean
         Clicks a list, if users examine ranks as the discount says; unbiased.
     ndcg : ListMean
-        The same of each list, divided by that of the best order of its clicks; lists without a click count 0. Biased: see `warning`.
+        The same of each list, divided by that of the best order of its clicks; lists without a
+        click count 0. Biased: see `warning`.
     effective_sample_size : float
         Clicks that would carry as much if all weights were equal (Kish).
     max_weight : float
-        Largest weight of a click: discount of the new rank divided by the probability of examination.
+        Largest weight of a click: discount of the new rank divided by the probability of
+        examination.
     n_lists, n_clicks : int
         Lists and clicks of the log.
     confidence : float
@@ -49,10 +54,11 @@ class LoggedDCG:
     cautions : tuple of str
         Why the intervals cannot be trusted; empty where nothing was found.
     never_shown : float
-        Share of the discounts of the new lists that stands on documents which no list of the query showed: their clicks are missing. 0 for
-        a ranking of ranks.
+        Share of the discounts of the new lists that stands on documents which no list of the query
+        showed: their clicks are missing. 0 for a ranking of ranks.
     propensity_errors : bool
-        Whether the intervals count the errors of the propensities, which were fitted to the same log.
+        Whether the intervals count the errors of the propensities, which were fitted to the same
+        log.
     warning : str
         What NDCG cannot say.
 
@@ -124,7 +130,8 @@ class LoggedDCGDifference:
         return verdict_of(self.dcg.interval, is_supported=self.a.supported and self.b.supported)
 
     def lists_needed(self, power: float = 0.8) -> float:
-        """Lists of such a log that would show a difference in DCG of this size with the given power; infinite for no difference.
+        """Lists of such a log that would show a difference in DCG of this size with the given
+        power; infinite for no difference.
 
         Examples
         --------
@@ -147,26 +154,31 @@ def logged_dcg(
 ) -> LoggedDCG:
     """Estimate DCG and NDCG of a ranker that was never shown, from clicks on the lists of another.
 
-    A click counts ``discount[rank] / propensity``, with the rank that the new ranker gives the document. The mean over lists is an unbiased
-    estimate of the clicks of the new ranker if users examine ranks independently of documents, `discount` and `propensity` are their
-    probabilities, and the log could show every document of the new lists.
+    A click counts ``discount[rank] / propensity``, with the rank that the new ranker gives the
+    document. The mean over lists is an unbiased estimate of the clicks of the new ranker if users
+    examine ranks independently of documents, `discount` and `propensity` are their probabilities,
+    and the log could show every document of the new lists.
 
     Parameters
     ----------
     sessions : Sessions
         The log.
     ranking : mapping of query to documents, or array, shape (sessions, ranks)
-        Documents of each query from the first rank down; or the new rank, from 1, of each document shown. 0 means not shown.
+        Documents of each query from the first rank down; or the new rank, from 1, of each document
+        shown. 0 means not shown.
     propensity : array, shape (ranks,) or (sessions, ranks), or FittedPBM
-        Probability, in (0, 1], that users examined the document, over all lists that the logging policy could show for the query: see
-        `exposures`. One probability a rank will do if every list of a query has the same documents, in whatever order; a caution says so
-        where they differ. A model that was fitted to these sessions gives exposures by its propensities, relative to the first rank, and
-        the intervals count their errors.
+        Probability, in (0, 1], that users examined the document, over all lists that the logging
+        policy could show for the query: see `exposures`. One probability a rank will do if every
+        list of a query has the same documents, in whatever order; a caution says so where they
+        differ. A model that was fitted to these sessions gives exposures by its propensities,
+        relative to the first rank, and the intervals count their errors.
     discount : array, shape (cutoff,), optional
-        Probability that users of the new ranker examine each rank; deeper ranks count 0. By default ``1 / log2(rank + 1)``.
+        Probability that users of the new ranker examine each rank; deeper ranks count 0. By default
+        ``1 / log2(rank + 1)``.
     offset : array, shape (ranks,), optional
-        Click rate at each rank of a document that does not attract (trust bias): it is taken off each click, and `propensity` is a slope.
-        `trust_propensities` estimates both, relative to the first rank. NDCG is then NaN: its ideal list needs gains above 0.
+        Click rate at each rank of a document that does not attract (trust bias): it is taken off
+        each click, and `propensity` is a slope. `trust_propensities` estimates both, relative to
+        the first rank. NDCG is then NaN: its ideal list needs gains above 0.
     clusters : sequence, shape (sessions,), optional
         Label of each list, such as its user.
     confidence : float
@@ -235,9 +247,11 @@ def click_cautions(
 
 
 def exposures(sessions: Sessions, propensity: npt.ArrayLike) -> FloatArray:
-    """Probability that users examined each document shown, over all lists of its query in the log (policy-aware propensities).
+    """Probability that users examined each document shown, over all lists of its query in the log
+    (policy-aware propensities).
 
-    A document that half of the lists show at the first rank, and the others not at all, is examined half as often as the first rank.
+    A document that half of the lists show at the first rank, and the others not at all, is examined
+    half as often as the first rank.
 
     Parameters
     ----------
@@ -397,7 +411,8 @@ class WeightedLists:
         ndcg = np.divide(dcg, ideal, out=np.zeros(dcg.size), where=ideal > 0)
         if not isinstance(propensity, FittedPBM):
             return cls(clicked=weights, dcg=dcg, ndcg=ndcg)
-        # A gain is a click over its exposure: its derivative by the logarithm of the exposure is its negative.
+        # A gain is a click over its exposure: its derivative by the logarithm of the exposure is
+        # its negative.
         best_of_gain = np.empty_like(gains)
         np.put_along_axis(best_of_gain, np.argsort(-gains, axis=1, kind="stable"), np.broadcast_to(best, gains.shape), axis=1)
         parts = gains * np.divide(table[rank] - ndcg[:, None] * best_of_gain, ideal[:, None], out=np.zeros_like(gains),
@@ -422,7 +437,8 @@ def discount_table(discount: npt.ArrayLike | None, deepest: int) -> FloatArray:
     given = number_table("discount", discount)
     if given.ndim != 1 or not ((given >= 0) & (given <= 1)).all():
         raise InputError(f"discount: found {given.tolist()}, expected probabilities, one a rank")
-    table = np.zeros(max(deepest, given.size) + 1)  # all of them: the best order of one list is none of the ranks of others
+    # all of them: the best order of one list is none of the ranks of others
+    table = np.zeros(max(deepest, given.size) + 1)
     table[1 : given.size + 1] = given
     return table
 
@@ -466,7 +482,8 @@ def _new_ranks(sessions: Sessions, ranking: Ranking) -> IntArray:
         for query in sessions.queries:
             _require_documents(query, ranking[query])
         places = {(query, document): rank for query in sessions.queries for rank, document in enumerate(ranking[query], 1)}
-        of_pair = np.array([*(places.get(pair, 0) for pair in sessions.documents), 0], np.int64)  # the last one is for shorter lists
+        # the last one is for shorter lists
+        of_pair = np.array([*(places.get(pair, 0) for pair in sessions.documents), 0], np.int64)
         return of_pair[sessions.pair]
     found = array_of("ranking", ranking, "documents by query, or ranks of the documents shown")
     if found.shape != sessions.pair.shape or found.dtype.kind not in "iu":

@@ -25,10 +25,13 @@ from idealrank.data.types import IntArray
 from idealrank.errors import InputError
 from idealrank.stats.randomness import RandomLike, each_in_order, generator_of, threads_of
 
-# Below these, normal intervals of weighted means are known to be too short; see the reference page for the simulation.
+# Below these, normal intervals of weighted means are known to be too short; see the reference page
+# for the simulation.
 FEWEST_EFFECTIVE = 100.0
 LARGEST_SHARE = 0.1
-_WEIGHT_ERRORS = 3.0  # the mean weight is 1 if the logged probabilities are right; so many standard errors are no accident
+# the mean weight is 1 if the logged probabilities are right; so many standard errors are no
+# accident
+_WEIGHT_ERRORS = 3.0
 _LOST_ERRORS = 3.0  # of what the rows above the largest weight say against the model
 _LOST_SHARE = 0.25  # of the standard error, by which cut weights may bias a value
 _UNITS_FOR_THREADS = 50_000  # a replicate of fewer takes less time than handing it to a thread
@@ -47,10 +50,11 @@ class PolicyValue:
     effective_sample_size : float
         Rows that would carry as much if all weights were equal: ``sum(w)**2 / sum(w**2)`` (Kish).
     max_weight, mean_weight : float
-        Largest and mean weight, before clipping. The mean is 1 in expectation if the logged probabilities are right.
+        Largest and mean weight, before clipping. The mean is 1 in expectation if the logged
+        probabilities are right.
     largest_share : float
-        Share of the sum of the absolute weighted rewards that the largest one has; 0 without a reward. Of `doubly_robust`, what the
-        model leaves of the rewards is weighted.
+        Share of the sum of the absolute weighted rewards that the largest one has; 0 without a
+        reward. Of `doubly_robust`, what the model leaves of the rewards is weighted.
     n, n_clusters : int
         Rows, and clusters; `n` without clusters.
     n_clipped : int
@@ -110,8 +114,9 @@ def ips(
 ) -> PolicyValue:
     """Estimate the mean reward of a target policy from rewards that a logging policy collected.
 
-    A row counts ``target_probability / logged_probability`` times. The estimate is unbiased if the logging policy could take every action
-    of the target policy, and the logged probabilities are right.
+    A row counts ``target_probability / logged_probability`` times. The estimate is unbiased if the
+    logging policy could take every action of the target policy, and the logged probabilities are
+    right.
 
     Parameters
     ----------
@@ -122,8 +127,9 @@ def ips(
     logged_probability : array, shape (n,)
         Probability, in (0, 1], with which the logging policy took it.
     estimator : {"ips", "snips", "clipped"}
-        Mean of the weighted rewards; their sum divided by the sum of the weights (self-normalised: small bias, smaller variance); or the
-        mean with weights cut at `clip` (biased towards 0 for positive rewards).
+        Mean of the weighted rewards; their sum divided by the sum of the weights (self-normalised:
+        small bias, smaller variance); or the mean with weights cut at `clip` (biased towards 0 for
+        positive rewards).
     clip : float, optional
         Largest weight; for "clipped" alone, which needs it.
     clusters : sequence, shape (n,), optional
@@ -131,14 +137,16 @@ def ips(
     confidence : float
         Confidence level.
     n_resamples : int
-        Replicates of the percentile bootstrap over clusters (rows without clusters); 0 takes the normal interval.
+        Replicates of the percentile bootstrap over clusters (rows without clusters); 0 takes the
+        normal interval.
     rng : seed or Generator, optional
         Seed of the bootstrap.
 
     Returns
     -------
     PolicyValue
-        Estimate with standard error and interval, effective sample size, largest weight, and cautions.
+        Estimate with standard error and interval, effective sample size, largest weight, and
+        cautions.
 
     Raises
     ------
@@ -178,21 +186,24 @@ def doubly_robust(
 ) -> PolicyValue:
     """Estimate the mean reward of a target policy from a log and a model of the rewards.
 
-    The model predicts the reward of the target policy; the weighted rows correct it: ``mean(predicted_target + w * (reward -
-    predicted_logged))``. The estimate is unbiased if the logged probabilities are right, whatever the model, and if the model is right,
-    whatever the probabilities. A good model makes its variance small.
+    The model predicts the reward of the target policy; the weighted rows correct it:
+    ``mean(predicted_target + w * (reward - predicted_logged))``. The estimate is unbiased if the
+    logged probabilities are right, whatever the model, and if the model is right, whatever the
+    probabilities. A good model makes its variance small.
 
     Parameters
     ----------
     rewards, target_probability, logged_probability : array, shape (n,)
         As for `ips`.
     predicted_logged : array, shape (n,)
-        Reward that the model predicts for the logged action. Fit the model on other rows, such as other folds.
+        Reward that the model predicts for the logged action. Fit the model on other rows, such as
+        other folds.
     predicted_target : array, shape (n,)
-        Reward that it predicts for the target policy: the sum over all actions of their target probability times predicted reward.
+        Reward that it predicts for the target policy: the sum over all actions of their target
+        probability times predicted reward.
     estimator : {"dr", "switch"}
-        All rows correct the model; or rows with a weight of at most `switch`, and the model stands alone for the others (SWITCH-DR: biased
-        by what the model gets wrong there).
+        All rows correct the model; or rows with a weight of at most `switch`, and the model stands
+        alone for the others (SWITCH-DR: biased by what the model gets wrong there).
     switch : float, optional
         Largest weight that corrects the model; for "switch" alone, which needs it.
     clusters, confidence, n_resamples, rng
@@ -264,7 +275,8 @@ def value_of_rows(log: WeightedRows, clusters: Any, confidence: float, n_resampl
     replicates = replicates_of(n_resamples)
     sums = sums_of_rows(log)
     below = sums.weights if log.estimator == "snips" else float(log.n)
-    value = sums.weighted / below if below else 0.0  # no weight: no row that the target policy would take
+    # no weight: no row that the target policy would take
+    value = sums.weighted / below if below else 0.0
     if log.baseline is not None:
         value += float(log.baseline.mean())
     error = error_of_blocks(influence(log, value, below / log.n), log.n, codes)
@@ -394,9 +406,11 @@ def _bootstrap(
         sums = sums[:1]  # each replicate is divided by the number of rows
 
     def mean_of(draws: IntArray) -> float:
-        counts = np.zeros(units, np.uint16)  # 16 bits stay in the cache: a unit is drawn once on average, and 65,536 times never
+        # 16 bits stay in the cache: a unit is drawn once on average, and 65,536 times never
+        counts = np.zeros(units, np.uint16)
         np.add.at(counts, draws, np.uint16(1))
-        products = draws.view(np.float64)  # counted already: its memory holds the products, which need as much
+        # counted already: its memory holds the products, which need as much
+        products = draws.view(np.float64)
         total, divisor = [float(np.multiply(column, counts, out=products).sum()) for column in sums] + [float(units)] * (2 - len(sums))
         return total / divisor if divisor else 0.0
 
@@ -424,7 +438,8 @@ def cautions_of(
         found.append("no row has a reward with a weight above 0: an interval without width says nothing")
     if share > LARGEST_SHARE:
         found.append(f"one row has {100 * share:.0f} % of all weighted rewards, more than {100 * LARGEST_SHARE:.0f} %")
-    # What a model predicts wrongly has any sign; what is cut from rewards is a bias, whatever its error.
+    # What a model predicts wrongly has any sign; what is cut from rewards is a bias, whatever its
+    # error.
     if has_model and abs(sums.lost) > _LOST_ERRORS * math.sqrt(sums.lost_squares):
         found.append(
             f"rows above the largest weight differ from the model, which stands alone there, by {sums.lost / n:+.3g} in the value: the "

@@ -1,4 +1,6 @@
-"""Values of a policy that shows lists, from the log of another: weights of whole lists, of places, and of the documents above."""
+"""Values of a policy that shows lists, from the log of another: weights of whole lists, of places,
+and of the documents above.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +19,9 @@ from idealrank.errors import InputError
 
 SlateEstimator: TypeAlias = Literal["ips", "iips", "rips", "snips", "sniips", "snrips"]
 
-_WEIGHT_ERRORS = 3.0  # the mean weight is 1 if the logged probabilities are right; so many standard errors are no accident
+# the mean weight is 1 if the logged probabilities are right; so many standard errors are no
+# accident
+_WEIGHT_ERRORS = 3.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -33,7 +37,8 @@ class SlateValue:
     effective_sample_size : float64 array, shape (ranks,)
         Lists that would carry as much at each rank if all weights were equal (Kish).
     mean_weight, max_weight : float64 array, shape (ranks,)
-        Mean and largest weight at each rank. The mean is 1 in expectation if the probabilities are right.
+        Mean and largest weight at each rank. The mean is 1 in expectation if the probabilities are
+        right.
     n : int
         Lists.
     estimator : {"ips", "iips", "rips", "snips", "sniips", "snrips"}
@@ -83,25 +88,30 @@ def slate_value(
     clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
     confidence: float = 0.95,
 ) -> SlateValue:
-    """Estimate the mean reward of a list of a target policy from lists that a logging policy showed.
+    """Estimate the mean reward of a list of a target policy from lists that a logging policy
+    showed.
 
-    Fewer places in a weight mean less variance, and a stronger assumption on users: ``ips`` weighs each place by the whole list, ``rips``
-    by the documents down to it, ``iips`` by its document alone.
+    Fewer places in a weight mean less variance, and a stronger assumption on users: ``ips`` weighs
+    each place by the whole list, ``rips`` by the documents down to it, ``iips`` by its document
+    alone.
 
     Parameters
     ----------
     rewards : array, shape (lists, ranks)
         Reward at each place, such as 1 for a click; 0 below the end of a shorter list.
     target_probability, logged_probability : array, shape (lists, ranks)
-        Probability, in [0, 1] and (0, 1], with which either policy shows the logged document at its rank: for "ips" and "rips", given the
-        documents above; for "iips", whatever stands at the other ranks. 1 below the end of a shorter list.
+        Probability, in [0, 1] and (0, 1], with which either policy shows the logged document at its
+        rank: for "ips" and "rips", given the documents above; for "iips", whatever stands at the
+        other ranks. 1 below the end of a shorter list.
     estimator : {"ips", "iips", "rips", "snips", "sniips", "snrips"}
-        Inverse propensity scoring of whole lists (unbiased for any user), of places (item-position: unbiased if the reward of a place
-        depends on its document and rank alone), or of lists down to each place (reward interaction, cascade: unbiased if it depends on no
-        document below). With "sn" in front, the weighted rewards of each rank are divided by the sum of its weights (self-normalised:
-        small bias, smaller variance).
+        Inverse propensity scoring of whole lists (unbiased for any user), of places (item-position:
+        unbiased if the reward of a place depends on its document and rank alone), or of lists down
+        to each place (reward interaction, cascade: unbiased if it depends on no document below).
+        With "sn" in front, the weighted rewards of each rank are divided by the sum of its weights
+        (self-normalised: small bias, smaller variance).
     discount : array, shape (ranks,), optional
-        Weight of each rank in the reward of a list; by default 1. Zeros below rank k give the clicks down to k.
+        Weight of each rank in the reward of a list; by default 1. Zeros below rank k give the
+        clicks down to k.
     clusters : sequence, shape (lists,), optional
         Label of each list, such as its user.
     confidence : float
@@ -153,7 +163,8 @@ def slate_value(
 
 @dataclass(frozen=True, eq=False)
 class SlateDifference:
-    """Difference of the values of two policies that show lists, by one log: B less A, paired by list.
+    """Difference of the values of two policies that show lists, by one log: B less A, paired by
+    list.
 
     Attributes
     ----------
@@ -180,7 +191,8 @@ class SlateDifference:
         return verdict_of(self.total.interval, is_supported=self.a.supported and self.b.supported)
 
     def lists_needed(self, power: float = 0.8) -> float:
-        """Lists of such a log that would show a difference of this size with the given power; infinite for no difference.
+        """Lists of such a log that would show a difference of this size with the given power;
+        infinite for no difference.
 
         Examples
         --------
@@ -295,7 +307,9 @@ class WeightedSlates:
 
     @property
     def influence(self) -> FloatArray:
-        """A value for each list, whose mean is the value of the policy and whose spread its error."""
+        """A value for each list, whose mean is the value of the policy and whose spread its
+        error.
+        """
         if not self.is_normalised:
             return self.gained
         by_rank, mean = self.by_rank, self.weights.mean(axis=0)

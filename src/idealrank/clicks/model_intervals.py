@@ -1,4 +1,6 @@
-"""Intervals of the parameters of click models: by counts, by the information of the likelihood, or by a bootstrap over sessions."""
+"""Intervals of the parameters of click models: by counts, by the information of the likelihood, or
+by a bootstrap over sessions.
+"""
 
 import warnings
 from dataclasses import dataclass
@@ -38,10 +40,11 @@ class ParameterIntervals:
     fitted : FittedModel
         The model.
     attractiveness : float64 array, shape (pairs, 2)
-        Of each pair; of PBM and UBM, of its click rate at the first rank, which is attractiveness times the examination there: clicks
-        determine no more. NaN where the log says nothing.
+        Of each pair; of PBM and UBM, of its click rate at the first rank, which is attractiveness
+        times the examination there: clicks determine no more. NaN where the log says nothing.
     examination : float64 array, shape (ranks, 2) of PBM, (ranks, ranks + 1, 2) of UBM, or None
-        Relative to the first rank. NaN where it cannot be compared with the first rank, or had no click.
+        Relative to the first rank. NaN where it cannot be compared with the first rank, or had no
+        click.
     satisfaction : float64 array, shape (pairs, 2), or None
         Of SDBN and DBN; NaN for pairs without a click.
     continuation : float64 array, shape (ranks, 2), or None
@@ -72,8 +75,9 @@ def parameter_intervals(
 ) -> ParameterIntervals:
     """Fit a click model, and compute intervals of its parameters.
 
-    Parameters of Cascade, DCM and SDBN are shares, with intervals of Clopper and Pearson. PBM and UBM have normal intervals of logarithms,
-    by the observed information of the likelihood in all parameters. DBN has percentile intervals of a bootstrap over sessions.
+    Parameters of Cascade, DCM and SDBN are shares, with intervals of Clopper and Pearson. PBM and
+    UBM have normal intervals of logarithms, by the observed information of the likelihood in all
+    parameters. DBN has percentile intervals of a bootstrap over sessions.
 
     Parameters
     ----------

@@ -30,7 +30,8 @@ class Novelty:
     intervals : float64 array, shape (periods, 2)
         Normal intervals, each for its period alone.
     slope, standard_error : float
-        Change of the effect from one period to the next (least squares), and its standard error; users that come back are in both.
+        Change of the effect from one period to the next (least squares), and its standard error;
+        users that come back are in both.
     interval : tuple of float
         Low and high of the slope.
     p : float
@@ -80,22 +81,25 @@ def novelty(
 ) -> Novelty:
     """Look for a trend in the effect of B over A.
 
-    An effect that fades after the first days may be the attention that anything new gets; an effect that grows may be users that learn.
-    Both make the effect of the whole test a number of the test, not of the ranker.
+    An effect that fades after the first days may be the attention that anything new gets; an effect
+    that grows may be users that learn. Both make the effect of the whole test a number of the test,
+    not of the ranker.
 
     Parameters
     ----------
     values, cohort, users, denominator
         As for `ab_effect`.
     period : array, shape (rows,)
-        Number of the period of each row: day of the test, or, sharper, days since the first visit of the user.
+        Number of the period of each row: day of the test, or, sharper, days since the first visit
+        of the user.
     confidence : float
         Confidence level.
 
     Raises
     ------
     InputError
-        Lengths differ, a user is in both cohorts, or fewer than two periods have two users in each cohort.
+        Lengths differ, a user is in both cohorts, or fewer than two periods have two users in each
+        cohort.
 
     References
     ----------

@@ -1,4 +1,6 @@
-"""Paired differences of two policies from sums that partitions of a log add up: no partition sees the rows of another."""
+"""Paired differences of two policies from sums that partitions of a log add up: no partition sees
+the rows of another.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -48,7 +50,8 @@ class PairedMoments(RatioMoments):
 
     @staticmethod
     def _moved(gap: FloatArray, products: FloatArray) -> FloatArray:
-        # B less A changes by gap_b * below_b - gap_a * below_a = (gap_b - gap_a) * below_a + gap_b * (below_b - below_a).
+        # B less A changes by gap_b * below_b - gap_a * below_a = (gap_b - gap_a) * below_a + gap_b
+        # * (below_b - below_a).
         half = gap.size // 2
         found: FloatArray = gap[:, None] * products
         found[half:] += (gap[half:] - gap[:half])[:, None] * products[:half]
@@ -62,26 +65,31 @@ class PairedMoments(RatioMoments):
         return found
 
     def _shares(self, worth: FloatArray) -> FloatArray:
-        # share_b * residual_b - share_a * residual_a = (share_b - share_a) * residual_a + share_b * (residual_b - residual_a).
+        # share_b * residual_b - share_a * residual_a = (share_b - share_a) * residual_a + share_b *
+        # (residual_b - residual_a).
         a, b = np.split(super()._shares(np.concatenate((worth, worth))), 2)
         return np.concatenate((b - a, b))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PairedSums(Generic[Difference]):
-    """Sums of a log for the difference of two policies, B less A, paired by row or list; of partitions, they merge.
+    """Sums of a log for the difference of two policies, B less A, paired by row or list; of
+    partitions, they merge.
 
-    Differences, standard errors, intervals, both values and the verdict equal the results of `ips_difference`,
-    `doubly_robust_difference`, `slate_difference` and `logged_dcg_difference` over the whole log, to rounding.
+    Differences, standard errors, intervals, both values and the verdict equal the results of
+    `ips_difference`, `doubly_robust_difference`, `slate_difference` and `logged_dcg_difference`
+    over the whole log, to rounding.
 
     Attributes
     ----------
     a, b : PolicySums, SlateSums or LoggedDCGSums
         Sums for both values.
     moments : tuple of PairedMoments
-        Joint moments of both policies for each difference, by unit: a row or list, or a cluster. Each cluster stands in one partition.
+        Joint moments of both policies for each difference, by unit: a row or list, or a cluster.
+        Each cluster stands in one partition.
     worth : float64 array, shape (ratios,)
-        Weight of each ratio in a difference: the discount of each rank for self-normalised estimators of lists, otherwise 1.
+        Weight of each ratio in a difference: the discount of each rank for self-normalised
+        estimators of lists, otherwise 1.
     result : callable
         Makes the result from both values and the mean of each difference.
 
@@ -111,7 +119,8 @@ class PairedSums(Generic[Difference]):
         cls, rewards: npt.ArrayLike, target_a: npt.ArrayLike, target_b: npt.ArrayLike, logged_probability: npt.ArrayLike,
         estimator: Estimator = "ips", clip: float | None = None, *, clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
     ) -> "PairedSums[PolicyDifference]":  # fmt: skip
-        """Sum the rows of a partition for `idealrank.clicks.ips_difference`, whose parameters these are.
+        """Sum the rows of a partition for `idealrank.clicks.ips_difference`, whose parameters these
+        are.
 
         Raises
         ------
@@ -127,7 +136,8 @@ class PairedSums(Generic[Difference]):
         predicted_logged: npt.ArrayLike, predicted_targets: "tuple[npt.ArrayLike, npt.ArrayLike]", estimator: ModelEstimator = "dr", *,
         switch: float | None = None, clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
     ) -> "PairedSums[PolicyDifference]":  # fmt: skip
-        """Sum the rows of a partition for `idealrank.clicks.doubly_robust_difference`, whose parameters these are.
+        """Sum the rows of a partition for `idealrank.clicks.doubly_robust_difference`, whose
+        parameters these are.
 
         Raises
         ------
@@ -146,7 +156,8 @@ class PairedSums(Generic[Difference]):
         estimator: SlateEstimator = "ips", *, discount: npt.ArrayLike | None = None,
         clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
     ) -> "PairedSums[SlateDifference]":  # fmt: skip
-        """Sum the lists of a partition for `idealrank.clicks.slate_difference`, whose parameters these are.
+        """Sum the lists of a partition for `idealrank.clicks.slate_difference`, whose parameters
+        these are.
 
         All partitions have as many ranks, as for `SlateSums.of`.
 
@@ -199,8 +210,8 @@ class PairedSums(Generic[Difference]):
         Raises
         ------
         IncompatibleError
-            The kinds of difference differ, or the sums of a policy do not merge: see `merge` of `PolicySums`, `SlateSums` and
-            `LoggedDCGSums`.
+            The kinds of difference differ, or the sums of a policy do not merge: see `merge` of
+            `PolicySums`, `SlateSums` and `LoggedDCGSums`.
         """
         if type(self.a) is not type(other.a):
             ours, theirs = (type(one.a).__name__ for one in (self, other))

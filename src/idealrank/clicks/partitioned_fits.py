@@ -1,4 +1,6 @@
-"""Click models of logs in parts: each part is counted or summed by itself, and only counts and sums come together."""
+"""Click models of logs in parts: each part is counted or summed by itself, and only counts and sums
+come together.
+"""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -18,8 +20,9 @@ from idealrank.errors import IncompatibleError, InputError, OptionError, shown
 def fit_in_parts(model: "Cascade | DCM | SDBN | DBN | PBM | UBM", parts: Iterable[Sessions], *, each: Each = map) -> FittedModel:
     """Fit a click model to a log in parts, as the model's own `fit` does to the whole log.
 
-    PBM and UBM are fitted to counts, which each part returns once. Of the other models, parameters of a pair of query and document
-    come from the part that has the query, and continuation comes from sums over the parts.
+    PBM and UBM are fitted to counts, which each part returns once. Of the other models, parameters
+    of a pair of query and document come from the part that has the query, and continuation comes
+    from sums over the parts.
 
     Parameters
     ----------
@@ -28,13 +31,14 @@ def fit_in_parts(model: "Cascade | DCM | SDBN | DBN | PBM | UBM", parts: Iterabl
     parts : iterable of Sessions
         Parts of a log that was split by query.
     each : callable
-        Applies a function to every part, as `map` does: the `map` of a pool of processes, or of a cluster's client with its results
-        gathered.
+        Applies a function to every part, as `map` does: the `map` of a pool of processes, or of a
+        cluster's client with its results gathered.
 
     Returns
     -------
     FittedModel
-        As from ``model.fit``; pairs stand part by part. Parameters equal the fit to the whole log, to the rounding of the sums.
+        As from ``model.fit``; pairs stand part by part. Parameters equal the fit to the whole log,
+        to the rounding of the sums.
 
     Raises
     ------

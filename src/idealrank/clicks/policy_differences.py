@@ -1,4 +1,6 @@
-"""Differences of two policies by one log, paired by row: interval, verdict, and the rows that it would take."""
+"""Differences of two policies by one log, paired by row: interval, verdict, and the rows that it
+would take.
+"""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -31,7 +33,8 @@ class PolicyDifference:
     confidence : float
         Confidence level.
     verdict : {"better", "worse", "undecided", "no support"}
-        Verdict on B by the interval; "no support" if the log cannot carry a verdict on either policy.
+        Verdict on B by the interval; "no support" if the log cannot carry a verdict on either
+        policy.
 
     Examples
     --------
@@ -53,7 +56,8 @@ class PolicyDifference:
         return verdict_of(self.interval, is_supported=self.a.supported and self.b.supported)
 
     def rows_needed(self, power: float = 0.8) -> float:
-        """Rows of such a log that would show a difference of this size with the given power; infinite for no difference.
+        """Rows of such a log that would show a difference of this size with the given power;
+        infinite for no difference.
 
         Examples
         --------

@@ -1,4 +1,6 @@
-"""Values of policies from sums that partitions of a log add up: no partition sees the rows of another."""
+"""Values of policies from sums that partitions of a log add up: no partition sees the rows of
+another.
+"""
 
 import math
 from collections.abc import Sequence
@@ -20,8 +22,9 @@ from idealrank.errors import IncompatibleError
 class PolicySums:
     """Sums of a log's rows for the value of a target policy; of partitions, they merge.
 
-    Estimates, standard errors, effective sample sizes and cautions equal the results of `ips` and `doubly_robust` over all rows, to
-    rounding. Intervals are normal: the bootstrap over clusters needs their rows.
+    Estimates, standard errors, effective sample sizes and cautions equal the results of `ips` and
+    `doubly_robust` over all rows, to rounding. Intervals are normal: the bootstrap over clusters
+    needs their rows.
 
     Attributes
     ----------
@@ -30,8 +33,8 @@ class PolicySums:
     rows : WeightSums
         Sums of weights, of their squares, and of weighted rewards.
     moments : RatioMoments
-        Weighted rewards (with the model's prediction) over weights or rows, by unit: a row, or a cluster. Each cluster stands in one
-        partition.
+        Weighted rewards (with the model's prediction) over weights or rows, by unit: a row, or a
+        cluster. Each cluster stands in one partition.
     baseline : float
         Sum of the predicted rewards of the target policy; 0 without a model.
     estimator : str
@@ -78,7 +81,8 @@ class PolicySums:
         predicted_logged: npt.ArrayLike, predicted_target: npt.ArrayLike, estimator: ModelEstimator = "dr", *,
         switch: float | None = None, clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
     ) -> "PolicySums":  # fmt: skip
-        """Sum the rows of a partition for `idealrank.clicks.doubly_robust`, whose parameters these are.
+        """Sum the rows of a partition for `idealrank.clicks.doubly_robust`, whose parameters these
+        are.
 
         Raises
         ------

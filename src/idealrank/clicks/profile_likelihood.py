@@ -1,4 +1,6 @@
-"""Examination of greatest likelihood: steps of Newton, with each pair at its best attractiveness."""
+"""Examination of greatest likelihood: steps of Newton, with each pair at its best
+attractiveness.
+"""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -116,7 +118,8 @@ class ClickedCells:
             odds = skipped * np.exp(log_rate) / other
             expected = np.bincount(pair, odds, clicks.size)
             slope = np.bincount(pair, odds / other, clicks.size)
-            with np.errstate(divide="ignore", invalid="ignore"):  # of a pair that was always clicked
+            # of a pair that was always clicked
+            with np.errstate(divide="ignore", invalid="ignore"):
                 move = np.where(expected > 0, np.log(expected / clicks) * expected / slope, -np.inf)
             moved = np.minimum(logs - move, highest)
             error = float(np.abs(moved - logs).max(initial=0.0))
@@ -232,7 +235,8 @@ def fit_examination(cells: CellCounts, steps: int, start: float, first: Examinat
     log_examined, log_attractive, converged = search.maximum(steps, log_examined, log_attractive)
     attractive = np.where(cells.impressions > 0, 0.0, start)
     attractive[known.pairs] = np.exp(log_attractive)
-    # Without a click, examination is 0 if a clicked document was shown there; other documents say nothing.
+    # Without a click, examination is 0 if a clicked document was shown there; other documents say
+    # nothing.
     of_pairs = np.bincount(cells.pair, cells.clicked, cells.n_pairs) > 0
     tells = np.bincount(cells.situation, cells.shown * of_pairs[cells.pair], cells.n_situations) > 0
     examined = np.where(tells, 0.0, start)
@@ -287,7 +291,8 @@ def _covariance(known: ClickedCells, point: ProfilePoint, places: IntArray) -> F
     """Covariance of the logarithms of examination at some places, relative to the first of them."""
     information = known.information(point.weight, np.ones(known.pairs.size, bool))[np.ix_(places, places)]
     found = np.zeros_like(information)
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # of a few impressions that were all clicked: no interval
+    # of a few impressions that were all clicked: no interval
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         found[1:, 1:] = inverse_of(information[1:, 1:])
     return found
 
@@ -309,7 +314,9 @@ def residual_weights(cells: CellCounts, attractive: FloatArray, examined: FloatA
 
 
 def _root(variances: FloatArray) -> FloatArray:
-    """Standard errors; NaN for a variance below 0, of parameters that the log does not determine."""
+    """Standard errors; NaN for a variance below 0, of parameters that the log does not
+    determine.
+    """
     found: FloatArray = np.sqrt(np.where(variances >= 0, variances, np.nan))
     return found
 

@@ -22,10 +22,11 @@ class Propensities:
     Attributes
     ----------
     relative : float64 array, shape (ranks,)
-        Estimates; the first is 1. NaN for ranks that no clicked document links with the first, and for all ranks if the first has no click.
+        Estimates; the first is 1. NaN for ranks that no clicked document links with the first, and
+        for all ranks if the first has no click.
     intervals : float64 array, shape (ranks, 2)
-        Intervals of the logarithms, with standard errors by bootstrap over queries; NaN for a rank without a click, and for a rank that
-        fewer than two queries link with the first.
+        Intervals of the logarithms, with standard errors by bootstrap over queries; NaN for a rank
+        without a click, and for a rank that fewer than two queries link with the first.
     click_rates : float64 array, shape (ranks,)
         Share of lists with a click at each rank.
     perplexity : float64 array, shape (ranks,)
@@ -84,8 +85,9 @@ def propensities(
     Warns
     -----
     IdealrankWarning
-        By `PBM.fit`: the model has not converged, or ranks cannot be compared. Or the first rank has no click, no clicked document links a
-        rank with the first, or only one query links a rank with the first.
+        By `PBM.fit`: the model has not converged, or ranks cannot be compared. Or the first rank
+        has no click, no clicked document links a rank with the first, or only one query links a
+        rank with the first.
     """
     check_sessions(sessions)
     sessions.require_click()

@@ -1,4 +1,6 @@
-"""Bootstrap over queries, whose variation gives the errors of propensities: draws, intervals, and logs that show no variation."""
+"""Bootstrap over queries, whose variation gives the errors of propensities: draws, intervals, and
+logs that show no variation.
+"""
 
 import math
 from collections.abc import Iterator
@@ -33,7 +35,8 @@ def linking_queries(cells: CellCounts, query_of_pair: IntArray) -> IntArray:
     found = np.where(linked, LEAST_QUERIES, 0)
     pair_of_ranks, n_queries = np.unique(upper * cells.n_situations + lower, return_inverse=True, return_counts=True)[1:]
     is_single = n_queries[pair_of_ranks.reshape(-1)] == 1
-    # A tree of links, with as few single ones as possible, holds without any other query: only its own queries can break a link.
+    # A tree of links, with as few single ones as possible, holds without any other query: only its
+    # own queries can break a link.
     tree = _tree(upper, lower, np.where(is_single, 2, 1), cells.n_situations)
     for candidate in np.unique(query[is_single & tree]).tolist():
         found[linked & ~_linked_with_first(edges[query != candidate], cells.n_situations)] = 1

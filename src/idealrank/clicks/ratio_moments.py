@@ -1,4 +1,6 @@
-"""Ratios of two sums over the units of a log, with the moments that give their errors; moments of parts of the log add up."""
+"""Ratios of two sums over the units of a log, with the moments that give their errors; moments of
+parts of the log add up.
+"""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,6 @@
-"""Maximum likelihood of users that read from the top (DBN): expectation maximisation, accelerated by extrapolation."""
+"""Maximum likelihood of users that read from the top (DBN): expectation maximisation, accelerated
+by extrapolation.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +16,9 @@ from idealrank.data.types import FloatArray
 Each: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 """A function like `map`, such as the `map` of an executor."""
 
-_GAIN = 1e-3  # log-likelihood that is left to gain, by the shrinking of the steps, below which the fit has converged
+# log-likelihood that is left to gain, by the shrinking of the steps, below which the fit has
+# converged
+_GAIN = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +148,8 @@ def reading_step(part: CountedSessions, fit: ReadingFit, start: float) -> Readin
     a, s = np.append(fit.attractive, 0.0)[pair], np.append(fit.satisfied, 0.0)[pair]
     last, there = last_clicks(log), pair >= 0
     silent = _silent(a, there, goes_on)
-    examined, at_last = np.zeros((2, len(log), ranks))  # chances, given all clicks, that a rank is examined, and its click satisfied
+    # chances, given all clicks, that a rank is examined, and its click satisfied
+    examined, at_last = np.zeros((2, len(log), ranks))
     chance, probability = np.ones(len(log)), np.where(last > 0, 1.0, silent[:, 0])
     moved = stayed = 0.0
     for rank in range(ranks):
@@ -154,12 +159,14 @@ def reading_step(part: CountedSessions, fit: ReadingFit, start: float) -> Readin
         is_last, above = last == rank + 1, last > rank + 1
         whole = s[:, rank] + (1 - s[:, rank]) * quiet
         at_last[:, rank] = np.where(is_last, share(s[:, rank], whole, 0.0), 0.0)
-        onward = share(goes_on * below, quiet, 0.0)  # chance of having gone on, of a user who may, and clicked nothing more
+        # chance of having gone on, of a user who may, and clicked nothing more
+        onward = share(goes_on * below, quiet, 0.0)
         free = np.where(is_last, share((1 - s[:, rank]) * quiet, whole, 0.0), np.where(above, 1.0, examined[:, rank]))
         chance = np.where(above, 1.0, free * onward)
         read_on = np.where(clicks[:, rank], a[:, rank] * (1 - s[:, rank]), 1 - a[:, rank]) * goes_on
         probability *= np.where(is_last, a[:, rank] * whole, np.where(above, read_on, 1.0))
-        # Whether a user went on from the last rank of a list leaves no trace, and tells nothing of how many do.
+        # Whether a user went on from the last rank of a list leaves no trace, and tells nothing of
+        # how many do.
         moved += float((chance * times)[lower].sum())
         stayed += float(((free - chance) * times)[lower].sum())
     flat, often = pair[there], np.broadcast_to(times[:, None], pair.shape)[there]

@@ -76,8 +76,8 @@ class Sessions:
         query : sequence, shape (sessions,)
             Query of each session.
         documents : array, shape (sessions, ranks)
-            Ids of the documents within a query, from the first rank down; None, an empty text or a number below 0 where a list is shorter.
-            One document may not stand twice in a list.
+            Ids of the documents within a query, from the first rank down; None, an empty text or a
+            number below 0 where a list is shorter. One document may not stand twice in a list.
         clicks : array of 0 and 1, shape (sessions, ranks)
             Whether each was clicked.
         user : sequence, shape (sessions,), optional
@@ -90,7 +90,8 @@ class Sessions:
         Raises
         ------
         InputError
-            Shapes do not fit, a click is neither 0 nor 1 or stands below the end of its list, or a list has a document twice.
+            Shapes do not fit, a click is neither 0 nor 1 or stands below the end of its list, or a
+            list has a document twice.
 
         Examples
         --------
@@ -157,7 +158,8 @@ class Sessions:
         return int(self.pair.shape[0])
 
     def select(self, rows: "npt.ArrayLike") -> "Sessions":
-        """Sessions of the given rows: indexes, or a boolean array. Queries and pairs keep their numbers.
+        """Sessions of the given rows: indexes, or a boolean array. Queries and pairs keep their
+        numbers.
 
         Examples
         --------
@@ -191,7 +193,8 @@ class Sessions:
         return found.astype(np.int64)
 
     def split(self, share: float, rng: RandomLike = 0) -> "tuple[Sessions, Sessions]":
-        """Split at random: a share of the sessions, at least one, and the rest, such as for fitting and for perplexity.
+        """Split at random: a share of the sessions, at least one, and the rest, such as for fitting
+        and for perplexity.
 
         Raises
         ------
@@ -304,7 +307,8 @@ def _by_first_appearance(keys: IntArray) -> tuple[IntArray, IntArray]:
     low, span = int(keys.min()), int(keys.max()) - int(keys.min()) + 1
     if span <= max(1 << 16, 4 * keys.size):
         first = np.full(span, keys.size, np.int64)
-        first[keys[::-1] - low] = np.arange(keys.size - 1, -1, -1)  # of equal keys, the last one written is the first one of the column
+        # of equal keys, the last one written is the first one of the column
+        first[keys[::-1] - low] = np.arange(keys.size - 1, -1, -1)
         seen = np.flatnonzero(first < keys.size)
         ordered = seen[np.argsort(first[seen])]
         table = np.empty(span, np.int64)

@@ -1,4 +1,6 @@
-"""Simulated click logs: users of a known click model, known relevance, and logging policies with known propensities."""
+"""Simulated click logs: users of a known click model, known relevance, and logging policies with
+known propensities.
+"""
 
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
@@ -44,9 +46,10 @@ def simulate(
     ranks : int
         Length of the lists; at most the number of documents.
     model : {"pbm", "cascade", "sdbn", "dcm", "trust"}
-        Users examine each rank by itself (pbm); read on to the first click (cascade), to a click that satisfies (sdbn), or with the
-        probability `propensity` of the rank after each click (dcm); or examine as pbm and also click by mistake, more at the top (trust:
-        a click on an examined document has probability ``a + noise / rank * (1 - a)``).
+        Users examine each rank by itself (pbm); read on to the first click (cascade), to a click
+        that satisfies (sdbn), or with the probability `propensity` of the rank after each click
+        (dcm); or examine as pbm and also click by mistake, more at the top (trust: a click on an
+        examined document has probability ``a + noise / rank * (1 - a)``).
     propensity : sequence, shape (ranks,), optional
         Probability of examining each rank; by default ``1 / rank``.
     satisfaction : float
@@ -54,8 +57,9 @@ def simulate(
     noise : float
         Strength of trust bias.
     policy : {"fixed", "random", "swap", "plackett-luce"}
-        Order that users see: by score; random; by score with the first rank swapped with one at random; or drawn from the scores without
-        replacement, each document with probability proportional to ``exp(score / temperature)``.
+        Order that users see: by score; random; by score with the first rank swapped with one at
+        random; or drawn from the scores without replacement, each document with probability
+        proportional to ``exp(score / temperature)``.
     scores : array, shape (queries, documents), optional
         Scores of the logging policy; by default standard normal noise of its own.
     temperature : float
@@ -63,7 +67,8 @@ def simulate(
     popularity : float
         Exponent of the frequency of queries: query i has weight ``(i + 1) ** -popularity``.
     drift : float
-        Change of the attractiveness from the first to the last session: a share of the way to 1 - attractiveness.
+        Change of the attractiveness from the first to the last session: a share of the way to 1 -
+        attractiveness.
     users : int, optional
         Number of users, each session of one at random; without it `user` is None.
     rng : seed or Generator
@@ -72,8 +77,9 @@ def simulate(
     Returns
     -------
     Sessions
-        Documents are named "0", "1", ... within a query. `propensity` holds the probability with which the policy shows each document at
-        its rank: of plackett-luce, given what stands above. `examination` holds the true probabilities of examination of pbm and trust.
+        Documents are named "0", "1", ... within a query. `propensity` holds the probability with
+        which the policy shows each document at its rank: of plackett-luce, given what stands above.
+        `examination` holds the true probabilities of examination of pbm and trust.
 
     Raises
     ------

@@ -18,18 +18,19 @@ from idealrank.errors import IncompatibleError
 class SlateSums:
     """Sums of a log's lists for the value of a policy that shows lists; of partitions, they merge.
 
-    Values, standard errors, intervals and cautions equal the results of `slate_value` over all lists, to rounding.
+    Values, standard errors, intervals and cautions equal the results of `slate_value` over all
+    lists, to rounding.
 
     Attributes
     ----------
     n : int
         Lists; a partition may have none.
     weights, squares, deviations, weighted, largest : float64 array, shape (ranks,)
-        Sums of the weights at each rank, of their squares, of the squares of their deviations from their mean and of weighted rewards, and
-        the largest weight.
+        Sums of the weights at each rank, of their squares, of the squares of their deviations from
+        their mean and of weighted rewards, and the largest weight.
     moments : RatioMoments
-        Weighted rewards, by unit: a list, or a cluster. Each cluster stands in one partition. Of self-normalised estimators, weighted
-        rewards over weights at each rank.
+        Weighted rewards, by unit: a list, or a cluster. Each cluster stands in one partition. Of
+        self-normalised estimators, weighted rewards over weights at each rank.
     gained, largest_gain : float
         Sum, and largest, of the absolute weighted rewards of lists.
     worth : float64 array, shape (ranks,)
@@ -66,10 +67,11 @@ class SlateSums:
         estimator: SlateEstimator = "ips", *, discount: npt.ArrayLike | None = None,
         clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
     ) -> "SlateSums":  # fmt: skip
-        """Sum the lists of a partition for `idealrank.clicks.slate_value`, whose parameters these are.
+        """Sum the lists of a partition for `idealrank.clicks.slate_value`, whose parameters these
+        are.
 
-        All partitions have as many ranks: fill shorter lists up with rewards of 0 and probabilities of 1. A partition without lists has
-        arrays of shape (0, ranks).
+        All partitions have as many ranks: fill shorter lists up with rewards of 0 and probabilities
+        of 1. A partition without lists has arrays of shape (0, ranks).
 
         Raises
         ------

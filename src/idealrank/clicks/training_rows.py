@@ -1,4 +1,6 @@
-"""Rows of a training set from sessions: clicks as labels, with the rank and the propensity of each row."""
+"""Rows of a training set from sessions: clicks as labels, with the rank and the propensity of each
+row.
+"""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -32,7 +34,8 @@ class ClickRows:
     propensity : float64 array, shape (rows,)
         Probability of examination at that rank, relative to the first; 1 if none was given.
     n_left_out : int
-        Lists without a pair of a clicked and an unclicked document, from which a ranker learns nothing.
+        Lists without a pair of a clicked and an unclicked document, from which a ranker learns
+        nothing.
 
     Examples
     --------
@@ -51,7 +54,9 @@ class ClickRows:
 
     @property
     def weights(self) -> FloatArray:
-        """Inverse propensity of each click, and 1 for other rows: weights of rows for losses of single rows."""
+        """Inverse propensity of each click, and 1 for other rows: weights of rows for losses of
+        single rows.
+        """
         found: FloatArray = np.where(self.labels > 0, 1 / self.propensity, 1.0)
         return found
 
@@ -65,18 +70,21 @@ def click_rows(
 ) -> ClickRows:
     """Make training rows of sessions, for rankers that learn from clicks.
 
-    With ``up = 1 / rows.propensity`` the expected loss is that of a log in which users examine every rank (inverse propensity scoring).
+    With ``up = 1 / rows.propensity`` the expected loss is that of a log in which users examine
+    every rank (inverse propensity scoring).
 
     Parameters
     ----------
     sessions : Sessions
         The log.
     propensity : array, shape (ranks,) or (sessions, ranks), optional
-        Probability of examination at each rank, above 0; a common factor does not matter. `harvested_propensities` and `PBM` estimate it.
+        Probability of examination at each rank, above 0; a common factor does not matter.
+        `harvested_propensities` and `PBM` estimate it.
     lists : {"with-pairs", "all"}
         Leave out lists in which all documents have the same label, or keep all lists.
     largest_weight : float, optional
-        Largest inverse propensity, 1 or more: propensities below its inverse are raised to it. The loss is then biased and varies less.
+        Largest inverse propensity, 1 or more: propensities below its inverse are raised to it. The
+        loss is then biased and varies less.
 
     Returns
     -------

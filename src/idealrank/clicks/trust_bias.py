@@ -1,4 +1,6 @@
-"""Trust bias: users also click on documents that do not attract them, more often at the top; propensities become affine."""
+"""Trust bias: users also click on documents that do not attract them, more often at the top;
+propensities become affine.
+"""
 
 import warnings
 from dataclasses import dataclass
@@ -16,15 +18,18 @@ from idealrank.errors import InputError
 from idealrank.stats.randomness import RandomLike, generator_of
 
 _DRAWN = 1 << 24  # times of queries that are drawn at once
-_STRONG = 4.0  # standard errors of the covariance with the instrument, below which the slope is not to be trusted
+# standard errors of the covariance with the instrument, below which the slope is not to be trusted
+_STRONG = 4.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TrustPropensities:
-    """Click rate of each rank as a line over the click rate that the same document has at the first rank.
+    """Click rate of each rank as a line over the click rate that the same document has at the first
+    rank.
 
-    A document that is clicked with probability ``m`` at the first rank is clicked with ``slope * m + offset`` at another one. Without trust
-    bias all offsets are 0, and slopes are the propensities of the position-based model, relative to the first rank.
+    A document that is clicked with probability ``m`` at the first rank is clicked with ``slope * m
+    + offset`` at another one. Without trust bias all offsets are 0, and slopes are the propensities
+    of the position-based model, relative to the first rank.
 
     Attributes
     ----------
@@ -33,10 +38,12 @@ class TrustPropensities:
     offset : float64 array, shape (ranks,)
         The first is 0. Below 0 where users trust the first rank more.
     slope_intervals, offset_intervals : float64 array, shape (ranks, 2)
-        Intervals that hold for all ranks together, of the slopes and of the offsets: Fieller's, by bootstrap over queries. Infinite where
-        the log bounds no line; NaN without replicates, and for a rank whose documents belong to a single query.
+        Intervals that hold for all ranks together, of the slopes and of the offsets: Fieller's, by
+        bootstrap over queries. Infinite where the log bounds no line; NaN without replicates, and
+        for a rank whose documents belong to a single query.
     n_pairs : int64 array, shape (ranks,)
-        Pairs of query and document that stood at this rank, at the first, and at a third; on the first rank 0.
+        Pairs of query and document that stood at this rank, at the first, and at a third; on the
+        first rank 0.
     n_sessions : int
         Lists.
     cautions : tuple of str
@@ -61,24 +68,28 @@ class TrustPropensities:
 
     @property
     def has_trust_bias(self) -> bool:
-        """Return whether the interval of an offset excludes 0, at the level of all ranks together."""
+        """Return whether the interval of an offset excludes 0, at the level of all ranks
+        together.
+        """
         low, high = self.offset_intervals[1:].T
         return bool(((low > 0) | (high < 0)).any())
 
 
 def trust_propensities(sessions: Sessions, *, n_resamples: int = 200, confidence: float = 0.95, rng: RandomLike = 0) -> TrustPropensities:
-    """Estimate affine propensities, which allow for trust bias, from a log in which documents change their ranks.
+    """Estimate affine propensities, which allow for trust bias, from a log in which documents
+    change their ranks.
 
-    The slope of a rank is a covariance divided by that of the first rank, both with the click rate of the same document at all other ranks:
-    noise of clicks at different ranks is independent, so that few clicks a document are enough (instrumental variables). The offset follows
-    from the means. Clicks alone determine no more than this: the attractiveness of documents is known up to a line, which changes no
-    difference of two rankers by `logged_dcg` except by a factor.
+    The slope of a rank is a covariance divided by that of the first rank, both with the click rate
+    of the same document at all other ranks: noise of clicks at different ranks is independent, so
+    that few clicks a document are enough (instrumental variables). The offset follows from the
+    means. Clicks alone determine no more than this: the attractiveness of documents is known up to
+    a line, which changes no difference of two rankers by `logged_dcg` except by a factor.
 
     Parameters
     ----------
     sessions : Sessions
-        A log with at least three ranks, in which documents change their ranks whatever their clicks: random or swapped results, or several
-        rankers.
+        A log with at least three ranks, in which documents change their ranks whatever their
+        clicks: random or swapped results, or several rankers.
     n_resamples : int
         Replicates of the bootstrap over queries; 0 for none.
     confidence : float
@@ -89,13 +100,15 @@ def trust_propensities(sessions: Sessions, *, n_resamples: int = 200, confidence
     Raises
     ------
     InputError
-        Lists have fewer than three ranks, no list has a click, or no document stood at the first rank and two others.
+        Lists have fewer than three ranks, no list has a click, or no document stood at the first
+        rank and two others.
 
     Warns
     -----
     IdealrankWarning
-        The first rank has no click, or a rank shares too few documents with the others; its numbers are NaN, or not to be trusted. Or
-        these documents belong to a single query; the interval is NaN.
+        The first rank has no click, or a rank shares too few documents with the others; its numbers
+        are NaN, or not to be trusted. Or these documents belong to a single query; the interval is
+        NaN.
 
     References
     ----------
@@ -122,7 +135,8 @@ def trust_propensities(sessions: Sessions, *, n_resamples: int = 200, confidence
         raise InputError("sessions: found no document at the first rank and at two others, expected some; log a third ranker, or swaps")
     whole = _moments(sums.sum(axis=0)[None])
     slope, offset = (
-        np.divide(top, whole.of_first, out=np.full_like(top, np.nan), where=whole.of_first != 0)  # NaN for ranks without any pair
+        # NaN for ranks without any pair
+        np.divide(top, whole.of_first, out=np.full_like(top, np.nan), where=whole.of_first != 0)
         for top in (whole.of_own, whole.of_offset)
     )
     shape = (sessions.n_ranks, 2)
@@ -161,7 +175,9 @@ def trust_propensities(sessions: Sessions, *, n_resamples: int = 200, confidence
 
 
 def _drawn_sums(sums: FloatArray, replicates: int, rng: np.random.Generator, n_queries: int) -> FloatArray:
-    """Sums of queries drawn with replacement, replicate by replicate in blocks that memory holds."""
+    """Sums of queries drawn with replacement, replicate by replicate in blocks that memory
+    holds.
+    """
     found = np.empty((replicates, *sums.shape[1:]))
     step = max(1, _DRAWN // n_queries)
     for start in range(0, replicates, step):

@@ -1,4 +1,6 @@
-"""Rows of a log with the weights of a target policy, handed out in blocks; errors of their means, by row or by cluster."""
+"""Rows of a log with the weights of a target policy, handed out in blocks; errors of their means,
+by row or by cluster.
+"""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -15,7 +17,8 @@ from idealrank.errors import InputError, OptionError, shown
 Estimator: TypeAlias = Literal["ips", "snips", "clipped"]
 ModelEstimator: TypeAlias = Literal["dr", "switch"]
 
-# Rows of a block: its columns stay in the cache, and the sums are the same for any number of threads.
+# Rows of a block: its columns stay in the cache, and the sums are the same for any number of
+# threads.
 _BLOCK = 1 << 15
 LARGEST = 1e50
 """Largest weight, and largest size of a value: squares of their products stay far from overflow."""
@@ -38,7 +41,8 @@ def label_codes(labels: "np.ndarray[Any, Any]", name: str = "labels") -> IntArra
     if labels.dtype.kind in "iu" and labels.size:
         low, high = int(labels.min()), int(labels.max())
         if high - low < max(1 << 16, 4 * labels.size):
-            wide = labels if labels.dtype.itemsize == 8 else labels.astype(np.int64)  # differences of few bits overflow
+            # differences of few bits overflow
+            wide = labels if labels.dtype.itemsize == 8 else labels.astype(np.int64)
             places = (wide - wide.dtype.type(low)).astype(np.int64, copy=False)
             used = np.zeros(high - low + 1, np.int64)
             used[places] = 1
@@ -205,7 +209,8 @@ def error_of_blocks(blocks: Iterator[FloatArray], n: int, codes: IntArray | None
         centred = totals - sizes * (totals.sum() / n)
         return math.sqrt(float((centred * centred).sum()) * totals.size / (totals.size - 1)) / n
     count, mean, spread = 0, 0.0, 0.0
-    for block in blocks:  # means and squares of blocks, joined without cancellation (Chan, Golub and LeVeque 1979)
+    # means and squares of blocks, joined without cancellation (Chan, Golub and LeVeque 1979)
+    for block in blocks:
         own = float(block.mean())
         centred = block - own
         gap, joined = own - mean, count + block.size

@@ -1,8 +1,9 @@
 """The class `Convention`, and one table of presets, each as its tool computes NDCG.
 
-A convention is an alignment (how a run is joined to its judgments) and rules (how a measure computes). Options set on a measure
-win over it. Presets reproduce what a tool means to compute; what it does by accident (random or unstable ties, the order of
-NaN) is described in the documentation and is no target.
+A convention is an alignment (how a run is joined to its judgments) and rules (how a measure
+computes). Options set on a measure win over it. Presets reproduce what a tool means to compute;
+what it does by accident (random or unstable ties, the order of NaN) is described in the
+documentation and is no target.
 """
 
 import hashlib
@@ -22,7 +23,8 @@ Proof: TypeAlias = Literal["live peer", "recorded", "source-derived", "definitio
 _ALIGNMENT = tuple(field.name for field in fields(Alignment))
 SWITCHES: tuple[str, ...] = _ALIGNMENT + Rules.names()
 
-# The switches of the first fingerprint, complete: a switch that comes later is never listed here. See `switches_fingerprint`.
+# The switches of the first fingerprint, complete: a switch that comes later is never listed here.
+# See `switches_fingerprint`.
 _FIRST = frozenset({
     "ties", "duplicates", "score", "unjudged", "grades", "negative", "missing", "without_judgments",
     "gain", "discount", "ideal", "no_relevant", "rounding", "cutoff", "recall_points",
@@ -38,9 +40,11 @@ class Convention:
     name : str
         Name of a preset, with any changed switches: ``"lightgbm,ties=expected"``.
     alignment : Alignment
-        Ties, duplicates, score type, unjudged documents, grades, negative grades, missing queries, queries without judgments.
+        Ties, duplicates, score type, unjudged documents, grades, negative grades, missing queries,
+        queries without judgments.
     rules : Rules
-        Gain, discount, ideal, queries without relevant documents, rounding, default cutoff, recall points.
+        Gain, discount, ideal, queries without relevant documents, rounding, default cutoff, recall
+        points.
     tool : str
         Tool that the preset reproduces.
     proof : {"live peer", "recorded", "source-derived", "definition"}
@@ -128,9 +132,11 @@ class Convention:
 
     @property
     def fingerprint(self) -> str:
-        """Hash of the switches, eight hexadecimal digits: equal if and only if values are computed in the same way.
+        """Hash of the switches, eight hexadecimal digits: equal if and only if values are computed
+        in the same way.
 
-        A switch of a later version counts only where it differs from its default, so that its arrival changes no fingerprint.
+        A switch of a later version counts only where it differs from its default, so that its
+        arrival changes no fingerprint.
 
         Examples
         --------
@@ -146,7 +152,8 @@ class Convention:
 
     @property
     def unstable_from(self) -> int:
-        """Number of documents from which the tool's unstable sort puts equal scores in an order of its own; 0 if its sort is stable.
+        """Number of documents from which the tool's unstable sort puts equal scores in an order of
+        its own; 0 if its sort is stable.
 
         That order is not reproduced.
 
@@ -228,8 +235,9 @@ def _preset(tool: str, proof: Proof, **switches: Any) -> tuple[str, Proof, dict[
     return tool, proof, switches
 
 
-# What trec_eval does, and what tools that take arrays of returned documents do: there, a judged document that was not returned is
-# unknown, every query that has items is evaluated, and duplicates cannot be seen.
+# What trec_eval does, and what tools that take arrays of returned documents do: there, a judged
+# document that was not returned is unknown, every query that has items is evaluated, and duplicates
+# cannot be seen.
 _TREC = {"ties": "docid", "duplicates": "error", "negative": "zero", "grades": "truncated"}
 _ARRAYS = {
     "ties": "input", "duplicates": "twice", "negative": "kept", "missing": "left-out", "without_judgments": "evaluated",
@@ -321,7 +329,8 @@ def _make(name: str, tool: str, proof: Proof, switches: dict[str, Any]) -> Conve
     return Convention(name=name, alignment=alignment, rules=rules, tool=tool, proof=proof)
 
 
-# Numba's argsort, which ranx uses, sorts up to 15 elements by insertion, which is stable, and more of them by quicksort.
+# Numba's argsort, which ranx uses, sorts up to 15 elements by insertion, which is stable, and more
+# of them by quicksort.
 _UNSTABLE_FROM = {"ranx": 16, "ranx-burges": 16}
 
 PRESETS: dict[str, Convention] = {name: _make(name, *entry) for name, entry in _TABLE.items()}

@@ -1,4 +1,6 @@
-"""The table of switches, gathered from the fields of `Alignment` and `Rules`; what occurs in data, and what that leaves of a convention."""
+"""The table of switches, gathered from the fields of `Alignment` and `Rules`; what occurs in data,
+and what that leaves of a convention.
+"""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -10,8 +12,8 @@ from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.measures.rules import Rules
 
-# In the order of sentences about a convention. `settled` goes through them in it: negative grades come after what is made of grades.
-# A switch without a place of its own comes last.
+# In the order of sentences about a convention. `settled` goes through them in it: negative grades
+# come after what is made of grades. A switch without a place of its own comes last.
 _ORDER = (
     "gain", "discount", "ideal", "no_relevant", "missing", "without_judgments", "ties", "score", "duplicates", "unjudged", "grades",
     "negative", "rounding", "cutoff", "recall_points",

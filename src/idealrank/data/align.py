@@ -1,4 +1,6 @@
-"""The only sort and the only join of the library: a run is ranked, its documents are looked up in the judgments."""
+"""The only sort and the only join of the library: a run is ranked, its documents are looked up in
+the judgments.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -294,7 +296,8 @@ class _Joined(NamedTuple):
         return hits if self.cut is None else self.cut.hits(hits)
 
     def _uncut_hits(self, begin: int, end: int) -> Hits:
-        # A query that is left out is missing from the run or from the qrels: it has no hits, so none is dropped here.
+        # A query that is left out is missing from the run or from the qrels: it has no hits, so
+        # none is dropped here.
         query, rows = self._between(begin, end, self.aligned.hit_offsets)
         tied = self.aligned.tie_first.size > 0
         return Hits(

@@ -1,6 +1,8 @@
-"""Options for joining a run to its judgments: every choice before a measure. A field of `Alignment` has its row as a `Switch` beside it.
+"""Options for joining a run to its judgments: every choice before a measure. A field of `Alignment`
+has its row as a `Switch` beside it.
 
-`Occurrences` are the cases in the data that make switches act: a switch without its case cannot change a number.
+`Occurrences` are the cases in the data that make switches act: a switch without its case cannot
+change a number.
 """
 
 from collections.abc import Callable, Mapping
@@ -62,7 +64,9 @@ class Occurrences(NamedTuple):
 
 
 Settle: TypeAlias = Callable[[Occurrences, Mapping[str, str]], str]
-"""The value that a switch has on given data: that of the convention, or where the switch cannot act there, one and the same."""
+"""The value that a switch has on given data: that of the convention, or where the switch cannot act
+there, one and the same.
+"""
 
 
 class Switch(NamedTuple):
@@ -159,18 +163,20 @@ class Alignment:
     Parameters
     ----------
     ties : {"docid", "docid-ascending", "input", "expected", "best", "worst"}
-        Order of documents with equal scores: by document id (bytes, descending as trec_eval, or ascending), as they came in,
-        or the expected, best or worst value over all orders.
+        Order of documents with equal scores: by document id (bytes, descending as trec_eval, or
+        ascending), as they came in, or the expected, best or worst value over all orders.
     duplicates : {"error", "first", "last", "best", "twice"}
         Treatment of a document that a run lists twice for a query.
     score : {"float64", "float32"}
-        The precision in which scores are compared; float32 makes ties of near-ties, as trec_eval 9 does.
+        The precision in which scores are compared; float32 makes ties of near-ties, as trec_eval 9
+        does.
     unjudged : {"not-relevant", "skipped", "error"}
         A returned document without a judgment.
     grades : {"given", "truncated", "minimum"}
         As they are, cut to whole numbers, or 0 where below 1.
     negative : {"kept", "zero", "removed", "padding", "error"}
-        Negative grades: as they are, as 0, the document taken out of the list, only grade -1 taken out (padding), or refused.
+        Negative grades: as they are, as 0, the document taken out of the list, only grade -1 taken
+        out (padding), or refused.
     missing : {"zero", "left-out", "error"}
         A judged query that the run does not answer.
     without_judgments : {"left-out", "evaluated"}

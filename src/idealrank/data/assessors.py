@@ -1,6 +1,8 @@
-"""Judgments of several assessors: the grades that each judgment group gave, and what they make of one ranking.
+"""Judgments of several assessors: the grades that each judgment group gave, and what they make of
+one ranking.
 
-`Nesting` takes nested mappings of groups apart row by row; what does not fit is named with its place.
+`Nesting` takes nested mappings of groups apart row by row; what does not fit is named with its
+place.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -92,7 +94,8 @@ class Nesting:
         raise InputError(f"{where}: found {type(value).__name__}, expected a number as {self.level}")
 
 
-# Row number from 0, what was found, what was expected, what to do: raises the error of whoever knows where the row came from.
+# Row number from 0, what was found, what was expected, what to do: raises the error of whoever
+# knows where the row came from.
 Refuse: TypeAlias = Callable[[int, str, str, str], NoReturn]
 
 _NESTING = Nesting(what="assessors", group="assessor", level="grade", shape="{query: {assessor: {document: grade}}}")
@@ -111,7 +114,9 @@ class JudgmentGroups:
     source: IntArray  # shape (n,): which row of the input this was
 
     def judgments(self, documents: Qrels, part: IntArray) -> Iterator[tuple[tuple[bytes, bytes, int], bytes, float]]:
-        """Each judgment with its names, as fingerprints take them; `part` is the sub-group of each."""
+        """Each judgment with its names, as fingerprints take them; `part` is the sub-group of
+        each.
+        """
         names, table = list(map(encode_id, self.names)), documents.table
         ids, rows = table.query_ids(), table.document_ids(self.row)
         queries = [ids[query] for query in self.query.tolist()]
@@ -174,8 +179,8 @@ def refuse_plainly(what: str, cells: JudgmentRows) -> Refuse:
 class AssessorQrels:
     """Grades by query, assessor (or group of assessors) and document; immutable.
 
-    Measures of several assessors (``AP_avgjg``, ``P_avgjg``, ``Rprec_mult_avgjg``) are computed with the grades of each assessor and
-    averaged.
+    Measures of several assessors (``AP_avgjg``, ``P_avgjg``, ``Rprec_mult_avgjg``) are computed
+    with the grades of each assessor and averaged.
 
     Parameters
     ----------

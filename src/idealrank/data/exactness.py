@@ -1,6 +1,8 @@
-"""Scores that are whole numbers of 64 bits beyond what float64 holds: their order would be lost without a word.
+"""Scores that are whole numbers of 64 bits beyond what float64 holds: their order would be lost
+without a word.
 
-A number of more bits (JSON and text can spell one) is no count and no time of any machine; it is read as the double it is near.
+A number of more bits (JSON and text can spell one) is no count and no time of any machine; it is
+read as the double it is near.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,9 @@
-"""Fingerprints of judgments: they tell whether two evaluations had the same judgments, whatever file, frame or mapping held them.
+"""Fingerprints of judgments: they tell whether two evaluations had the same judgments, whatever
+file, frame or mapping held them.
 
-A fingerprint is two sums modulo 2**64 of a hash of every judgment, written as 32 hexadecimal digits. A sum has no order, and the sums
-of two parts of a collection are added. ``src/kernel/fingerprint.hpp`` hashes grades and labels; judgment groups (assessors, preferences)
+A fingerprint is two sums modulo 2**64 of a hash of every judgment, written as 32 hexadecimal
+digits. A sum has no order, and the sums of two parts of a collection are added.
+``src/kernel/fingerprint.hpp`` hashes grades and labels; judgment groups (assessors, preferences)
 are hashed here, by BLAKE2b. Stores and baseline files keep fingerprints: neither hash may change.
 """
 

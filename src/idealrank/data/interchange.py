@@ -1,4 +1,6 @@
-"""Values for other programs: dataframes of whichever library the user holds, and numbers as JSON has them."""
+"""Values for other programs: dataframes of whichever library the user holds, and numbers as JSON
+has them.
+"""
 
 import math
 from collections.abc import Mapping
@@ -21,8 +23,9 @@ def frame_of(columns: Mapping[str, Any], backend: Any) -> Any:
 
 def is_frame(value: object) -> bool:
     """Return whether an object looks like a table with named columns; imports nothing."""
-    # A column (a pandas or Polars series) speaks Arrow too, but has no columns of its own.
-    # Polars' lazy frames warn when they are asked for `columns` or `dtypes`, so what they do have is asked for first.
+    # A column (a pandas or Polars series) speaks Arrow too, but has no columns of its own. Polars'
+    # lazy frames warn when they are asked for `columns` or `dtypes`, so what they do have is asked
+    # for first.
     named = any(hasattr(value, name) for name in ("collect_schema", "column_names", "schema", "columns"))
     speaks = any(hasattr(value, name) for name in ("collect_schema", "__arrow_c_stream__", "__arrow_c_array__", "dtypes"))
     return named and speaks and not isinstance(value, type)

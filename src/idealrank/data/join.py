@@ -1,4 +1,6 @@
-"""A run joined to judgments of any kind: plain grades, preferences, or the grades of several assessors."""
+"""A run joined to judgments of any kind: plain grades, preferences, or the grades of several
+assessors.
+"""
 
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
@@ -11,7 +13,8 @@ from idealrank.data.label_kinds import Labels
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 
-if TYPE_CHECKING:  # most judgments are plain grades: the other kinds are loaded for those who hold them
+# most judgments are plain grades: the other kinds are loaded for those who hold them
+if TYPE_CHECKING:
     from idealrank.data.assessors import AssessorQrels
     from idealrank.data.preference_qrels import PreferenceQrels
 else:

@@ -1,7 +1,8 @@
 """A run joined to its judgments: all that a measure sees.
 
-Only judged documents can change a number, so what a measure sees is the hits: for each judged document that was returned, its
-query, rank, tie group and grade, and beside them what the ideal needs and what the coverage counts.
+Only judged documents can change a number, so what a measure sees is the hits: for each judged
+document that was returned, its query, rank, tie group and grade, and beside them what the ideal
+needs and what the coverage counts.
 
 `Hits` are columns, with ties, judged documents and counters per query.
 """
@@ -198,7 +199,8 @@ class Judged:
     returned : int64 array, shape (n_queries,)
         List lengths as given.
     hits, ideal, judgments, given, unjudged : callable
-        Give `Hits`, the judged grades sorted for the ideal, `Judgments`, grades of hits as given, and `UnjudgedHits`, when first asked.
+        Give `Hits`, the judged grades sorted for the ideal, `Judgments`, grades of hits as given,
+        and `UnjudgedHits`, when first asked.
     alignments, scope : Alignments, Scope
         Counters per query, and the scope of the queries.
     unjudged_depth : int
@@ -206,7 +208,8 @@ class Judged:
     qrels : Qrels, optional
         Judgments that `Hits.document` indexes.
     depth, complete : int, bool
-        Hits below this rank were dropped, 0 if none; whether every returned item is judged and the reverse, as in arrays.
+        Hits below this rank were dropped, 0 if none; whether every returned item is judged and the
+        reverse, as in arrays.
     rectangle, parts : Rectangle, callable, optional
         The same lists as a rectangle; what gives the same queries stretch by stretch.
 
@@ -215,8 +218,9 @@ class Judged:
     top : Top or None
         First documents of every list; None where they were not kept.
     beside : dict of str to object
-        What there is beside plain grades, by the words of `Measure.needs`: `joining.join` adds ``"preferences"``, a `Preferred`, or
-        ``"assessors"``, a `ByAssessor`. Both are made of a `Judged`, which cannot know them.
+        What there is beside plain grades, by the words of `Measure.needs`: `joining.join` adds
+        ``"preferences"``, a `Preferred`, or ``"assessors"``, a `ByAssessor`. Both are made of a
+        `Judged`, which cannot know them.
 
     Examples
     --------
@@ -268,7 +272,8 @@ class Judged:
         self.unjudged_depth = unjudged_depth
         self.qrels = qrels
         self._relevant: dict[float, Relevant] = {}
-        self._closed: dict[bool, tuple[Hits, dict[float, Relevant]]] = {}  # shared by all condensed lists, with or without pooled documents
+        # shared by all condensed lists, with or without pooled documents
+        self._closed: dict[bool, tuple[Hits, dict[float, Relevant]]] = {}
         self.top: Top | None = None
         self.beside: dict[str, object] = {}
 
@@ -294,7 +299,9 @@ class Judged:
 
     @cached_property
     def judgments(self) -> Judgments:
-        """Every judged document that counts, with its grade as given beside the one measured with."""
+        """Every judged document that counts, with its grade as given beside the one measured
+        with.
+        """
         return self._judgments()
 
     @cached_property
@@ -308,11 +315,14 @@ class Judged:
 
     @cached_property
     def unjudged(self) -> UnjudgedHits | None:
-        """Returned documents without a judgment, down to the depth that was asked for; None where they were not."""
+        """Returned documents without a judgment, down to the depth that was asked for; None where
+        they were not.
+        """
         return None if self._unjudged is None else self._unjudged()
 
     def parts(self) -> Iterator["Judged"]:
-        """Split the queries into stretches, so that temporary arrays stay small; returns itself if there is only one.
+        """Split the queries into stretches, so that temporary arrays stay small; returns itself if
+        there is only one.
 
         Examples
         --------
@@ -327,9 +337,11 @@ class Judged:
         return iter((self,)) if self._parts is None else self._parts()
 
     def condensed(self, *, pooled: bool = True) -> "Judged":
-        """Return the lists without unjudged documents: ranks close up, and lengths count judged documents only.
+        """Return the lists without unjudged documents: ranks close up, and lengths count judged
+        documents only.
 
-        ``pooled=False`` also removes documents that were pooled but not judged, which have a grade below 0 and count as 0.
+        ``pooled=False`` also removes documents that were pooled but not judged, which have a grade
+        below 0 and count as 0.
 
         Examples
         --------
@@ -367,7 +379,8 @@ class Judged:
         return closer
 
     def relevant(self, threshold: float) -> Relevant:
-        """Return the hits with at least this grade; computed once and shared by all binary measures.
+        """Return the hits with at least this grade; computed once and shared by all binary
+        measures.
 
         Examples
         --------
@@ -389,7 +402,8 @@ class Judged:
         return self._relevant[threshold]
 
     def sum_by_query(self, query: IntArray, values: FloatArray) -> FloatArray:
-        """Sum values by query, strictly in the given order, so that the bits do not depend on the processor.
+        """Sum values by query, strictly in the given order, so that the bits do not depend on the
+        processor.
 
         Examples
         --------

@@ -1,4 +1,5 @@
-"""Ranked lists held as arrays, as learning-to-rank code has them: a label and a score per item, and where each query begins.
+"""Ranked lists held as arrays, as learning-to-rank code has them: a label and a score per item, and
+where each query begins.
 
 Items in any order are brought together by the id of their query.
 """
@@ -48,7 +49,8 @@ def group_by_id(qid: AnyArray, n: int) -> tuple[IntArray, IntArray | None, Query
         raise InputError(f"qid: found NaN at item {int(np.flatnonzero(np.isnan(qid))[0])}, expected an id for every item")
     if n == 0:
         return np.zeros(1, np.int64), None, QueryIds(0, list)
-    # A run is a stretch of items with one id. Sorting runs is cheaper than sorting items, and usually shows that nothing need be moved.
+    # A run is a stretch of items with one id. Sorting runs is cheaper than sorting items, and
+    # usually shows that nothing need be moved.
     starts = starts_of(qid)
     names, sizes = qid[starts], sizes_of(starts, n)
     try:
@@ -106,7 +108,8 @@ def _stable_order(values: AnyArray) -> IntArray:
 
 
 class Lists:
-    """Labels and scores of many queries, every item judged; validated on construction and copied only if necessary.
+    """Labels and scores of many queries, every item judged; validated on construction and copied
+    only if necessary.
 
     Parameters
     ----------
@@ -133,8 +136,10 @@ class Lists:
         self.scores = scores
         self.offsets = offsets
         self.order = order
-        self._items: IntArray | None = None  # where each item stood before others were taken out, for messages
-        self._numbers: IntArray | None = None  # the ids of the queries, where they are whole numbers
+        # where each item stood before others were taken out, for messages
+        self._items: IntArray | None = None
+        # the ids of the queries, where they are whole numbers
+        self._numbers: IntArray | None = None
         self._unnamed = queries is None
         self.queries = queries or QueryIds(offsets.size - 1, lambda: [str(i) for i in range(offsets.size - 1)])
 
@@ -155,7 +160,8 @@ class Lists:
         mask: Any = None,
         padding: float | None = None,
     ) -> "Lists":
-        """Build lists from one of the usual layouts: one query, rows of a matrix, group sizes, offsets, or a query id per item.
+        """Build lists from one of the usual layouts: one query, rows of a matrix, group sizes,
+        offsets, or a query id per item.
 
         Parameters
         ----------
@@ -216,7 +222,8 @@ class Lists:
         return lists if keep is None else lists.only(keep.reshape(-1))
 
     def part(self, begin: int, end: int) -> "Lists":
-        """Return the lists from `begin` to before `end`; nothing is copied unless queries come in any order.
+        """Return the lists from `begin` to before `end`; nothing is copied unless queries come in
+        any order.
 
         Examples
         --------
@@ -248,7 +255,8 @@ class Lists:
         return kept
 
     def fingerprint(self, threads: int = 0) -> str:
-        """Return a hash of the labels of each query, in any order, 32 hexadecimal digits; queries without ids are identified by position.
+        """Return a hash of the labels of each query, in any order, 32 hexadecimal digits; queries
+        without ids are identified by position.
 
         Examples
         --------

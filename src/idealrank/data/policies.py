@@ -1,4 +1,6 @@
-"""Policies of a convention for grades, unjudged documents and missing queries; and the sorted grades of each query for its ideal."""
+"""Policies of a convention for grades, unjudged documents and missing queries; and the sorted
+grades of each query for its ideal.
+"""
 
 from collections.abc import Callable
 from typing import NamedTuple

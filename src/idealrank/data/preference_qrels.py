@@ -1,8 +1,10 @@
-"""Preference judgments: pairs of documents with the preferred one, in judgment groups and their sub-groups, held against one ranking.
+"""Preference judgments: pairs of documents with the preferred one, in judgment groups and their
+sub-groups, held against one ranking.
 
-A preference is fulfilled when the preferred document is returned, and the other stands below it or is not returned. Two documents
-that are both not returned fulfil nothing. A group with one sub-group orders all its documents, and its preferences are counted
-without listing them; groups of several sub-groups have theirs listed.
+A preference is fulfilled when the preferred document is returned, and the other stands below it or
+is not returned. Two documents that are both not returned fulfil nothing. A group with one sub-group
+orders all its documents, and its preferences are counted without listing them; groups of several
+sub-groups have theirs listed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -330,23 +332,26 @@ _NESTING = Nesting(what="preferences", group="group", level="level", shape="{que
 class PreferenceQrels:
     """Preferences between documents by query, judgment group and sub-group; immutable.
 
-    A judgment group is one person (or one need at one time). Of two documents in one of its sub-groups the one with the higher level is
-    preferred; equal levels express no preference. Only the order of levels matters, except that level 0 marks a document as not relevant.
-    The sub-groups of a group form one partial order: preferences that follow by transitivity count as well, and each preference counts
-    once. Groups may contradict each other; a group may not contradict itself.
+    A judgment group is one person (or one need at one time). Of two documents in one of its
+    sub-groups the one with the higher level is preferred; equal levels express no preference. Only
+    the order of levels matters, except that level 0 marks a document as not relevant. The
+    sub-groups of a group form one partial order: preferences that follow by transitivity count as
+    well, and each preference counts once. Groups may contradict each other; a group may not
+    contradict itself.
 
     Parameters
     ----------
     levels : mapping
-        ``{query: {group: {document: level}}}``, or with sub-groups ``{query: {group: [{document: level}, ...]}}``; levels of 0
-        or more.
+        ``{query: {group: {document: level}}}``, or with sub-groups ``{query: {group: [{document:
+        level}, ...]}}``; levels of 0 or more.
     name : str
         Name used in messages.
 
     Raises
     ------
     InputError
-        A level is negative or not finite, a group contradicts itself, or the mapping is nested differently.
+        A level is negative or not finite, a group contradicts itself, or the mapping is nested
+        differently.
 
     References
     ----------
@@ -402,12 +407,14 @@ class PreferenceQrels:
 
     @classmethod
     def from_qrels(cls, qrels: "Qrels | AssessorQrels") -> "PreferenceQrels":
-        """Convert graded judgments to preferences: of two documents the one with the higher grade is preferred.
+        """Convert graded judgments to preferences: of two documents the one with the higher grade
+        is preferred.
 
         Parameters
         ----------
         qrels : Qrels or AssessorQrels
-            Judgments; each query, or each query and assessor, becomes a group. A grade below 0 counts as 0.
+            Judgments; each query, or each query and assessor, becomes a group. A grade below 0
+            counts as 0.
 
         Examples
         --------
@@ -440,7 +447,8 @@ class PreferenceQrels:
         negative = np.flatnonzero(cells.levels < 0)
         if negative.size:
             refuse(int(negative[0]), f"level {cells.levels[negative[0]]:g}", "a level of 0 or more", "only the order of the levels counts")
-        # The table says of a document only whether one assessor or more call it relevant: policies for grades are not meant for levels.
+        # The table says of a document only whether one assessor or more call it relevant: policies
+        # for grades are not meant for levels.
         table, groups = tabulate(cells, lambda best: (best > 0).astype(np.float64), refuse)
         numbers: dict[tuple[int, bytes], int] = {}
         pairs = zip(groups.group.tolist(), [subgroups[place] for place in groups.source.tolist()], strict=True)
@@ -491,7 +499,9 @@ class PreferenceQrels:
 
     @property
     def grades(self) -> FloatArray:
-        """All levels, group after group; for a document with several levels in one group, the highest."""
+        """All levels, group after group; for a document with several levels in one group, the
+        highest.
+        """
         return self.groups.level
 
     @cached_property

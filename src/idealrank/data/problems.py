@@ -1,4 +1,6 @@
-"""Descriptions of problems found by the kernel: one table from kind to found, expected and next step."""
+"""Descriptions of problems found by the kernel: one table from kind to found, expected and next
+step.
+"""
 
 from collections.abc import Sequence
 from typing import Literal

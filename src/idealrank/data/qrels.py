@@ -22,15 +22,17 @@ class Qrels:
     Parameters
     ----------
     grades : mapping of str to mapping of str to number, or to list or set of str
-        ``{query: {document: grade}}``; grades become float64 and must be finite. ``{user: [item, ...]}`` and sets give each document the
-        grade 1.
+        ``{query: {document: grade}}``; grades become float64 and must be finite. ``{user: [item,
+        ...]}`` and sets give each document the grade 1.
     name : str
         Name used in messages.
     labels_are : {"complete", "pooled", "positive-only"}, optional
-        Kind of the labels, which decides what a document without a label is taken to be; see `labels`. By default it is found in the
-        grades: pooled if at least a tenth of the queries have a grade of 0 or less, else positive-only.
+        Kind of the labels, which decides what a document without a label is taken to be; see
+        `labels`. By default it is found in the grades: pooled if at least a tenth of the queries
+        have a grade of 0 or less, else positive-only.
     sampled_negatives : float, optional
-        Share of the non-relevant documents that were labelled, if every relevant document was; the labels are then pooled.
+        Share of the non-relevant documents that were labelled, if every relevant document was; the
+        labels are then pooled.
 
     Raises
     ------
@@ -195,10 +197,12 @@ class Qrels:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of all (query, document, grade), 32 hexadecimal digits; the same for the same judgments, whatever held them, in any order.
+        """Hash of all (query, document, grade), 32 hexadecimal digits; the same for the same
+        judgments, whatever held them, in any order.
 
-        Grades count as given: 1 as 1.0, -0.0 as 0. Of parts without a query in common the fingerprints add up to that of the whole. A
-        declared kind of labels that the grades do not show changes it.
+        Grades count as given: 1 as 1.0, -0.0 as 0. Of parts without a query in common the
+        fingerprints add up to that of the whole. A declared kind of labels that the grades do not
+        show changes it.
 
         Examples
         --------

@@ -14,11 +14,13 @@ from idealrank.data.run_parts import RunParts
 from idealrank.data.types import FloatArray, IntArray, decode_id, sought_id, table_columns
 from idealrank.errors import InputError
 
-# How the kernel orders equal scores under each tie policy; the policies that average need the groups, not the order.
+# How the kernel orders equal scores under each tie policy; the policies that average need the
+# groups, not the order.
 KERNEL_TIES = {"docid": "descending", "docid-ascending": "ascending"}
 
 
-# A file that has one of these behind "input." is called input; what else stands there is the id of a run.
+# A file that has one of these behind "input." is called input; what else stands there is the id of
+# a run.
 _ENDINGS = (".run", ".trec", ".res", ".txt", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".pq", ".arrow", ".feather", ".ipc")
 
 
@@ -33,13 +35,14 @@ class Ranking:
 
 
 class Run:
-    """Scored documents per query, with the system's name; immutable. Held in memory, or streamed from a file during evaluation.
+    """Scored documents per query, with the system's name; immutable. Held in memory, or streamed
+    from a file during evaluation.
 
     Parameters
     ----------
     scores : mapping of str to mapping of str to number, or of str to sequence of str
-        ``{query: {document: score}}``, or ``{query: [document, ...]}`` for a ranking without scores. NaN is refused; infinite scores are
-        allowed.
+        ``{query: {document: score}}``, or ``{query: [document, ...]}`` for a ranking without
+        scores. NaN is refused; infinite scores are allowed.
     name : str
         Name of the system.
 
@@ -91,7 +94,8 @@ class Run:
     def from_text(
         cls, text: _kernel.Text, *, name: str = "run", paths: Sequence[str] = (), let_go: Callable[[], None] | None = None
     ) -> "Run":
-        r"""A run that stays in its file (or buffer) and is read, checked and ranked in one pass when it is evaluated.
+        r"""A run that stays in its file (or buffer) and is read, checked and ranked in one pass
+        when it is evaluated.
 
         Parameters
         ----------
@@ -127,7 +131,9 @@ class Run:
         return found
 
     def let_go(self) -> None:
-        """Give back memory that the run occupies and that can be had again: the pages of its mapped file."""
+        """Give back memory that the run occupies and that can be had again: the pages of its mapped
+        file.
+        """
         if self._let_go is not None:
             self._let_go()
 
@@ -163,7 +169,9 @@ class Run:
 
     @property
     def source(self) -> "_kernel.Table | _kernel.Text":
-        """Input of the kernel: columns in memory, or text. Of a run from `from_parts` a `RunParts`, which only `align` takes."""
+        """Input of the kernel: columns in memory, or text. Of a run from `from_parts` a `RunParts`,
+        which only `align` takes.
+        """
         return self._source
 
     @classmethod
@@ -205,7 +213,8 @@ class Run:
         return Run.from_table(table, name=self.name, paths=self.paths)
 
     def ranking(self, query_id: str, alignment: Alignment | None = None, *, depth: int = 0) -> Ranking:
-        """Return one query ranked by the rules of an alignment (default: scores descending, ties by document id descending).
+        """Return one query ranked by the rules of an alignment (default: scores descending, ties by
+        document id descending).
 
         Parameters
         ----------

@@ -1,7 +1,8 @@
-"""A run that is evaluated part by part, a part holding whole queries, so that the run is never in memory as a whole.
+"""A run that is evaluated part by part, a part holding whole queries, so that the run is never in
+memory as a whole.
 
-What the kernel finds in each part (hits and counts, far less than the run) is put together into what it finds in the whole run, and
-everything after that is the same code on the same numbers.
+What the kernel finds in each part (hits and counts, far less than the run) is put together into
+what it finds in the whole run, and everything after that is the same code on the same numbers.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -126,7 +127,8 @@ class RunParts:
                     problems.append(problem)
                 if part.let_go is not None:
                     part.let_go()
-                if problems and may_scatter:  # parts in the order of their lines: later ones have later problems
+                # parts in the order of their lines: later ones have later problems
+                if problems and may_scatter:
                     break
         finally:
             close = getattr(parts, "close", None)  # of a generator
@@ -148,13 +150,15 @@ class RunParts:
             aligned = _kernel.align(qrels, part.source, **options)
         except _kernel.ParseError as error:
             if self._reader.lines is not None and error.args[0] not in _WITHOUT_LINE:
-                if may_scatter and options["duplicates"] == "error":  # the first problem, if no query before it is in an earlier part
+                # the first problem, if no query before it is in an earlier part
+                if may_scatter and options["duplicates"] == "error":
                     before = self._reader.lines.lines_before(error, part)
                     merged.add(_kernel.align(qrels, before.source, **options), before)
                 return self._reader.lines.problem_of(error, part)
             if error.args[0] != "duplicate":
                 raise
-            # The rest is read all the same: an error of a row comes first, and the first query with a duplicate may be in another part.
+            # The rest is read all the same: an error of a row comes first, and the first query with
+            # a duplicate may be in another part.
             merged.note(error, part)
             aligned = _kernel.align(qrels, part.source, **{**options, "duplicates": "twice"})
         if adds:
@@ -291,7 +295,8 @@ class _Merged:
         for name in _QUERY_COLUMNS:
             known = self._columns.get(name, np.zeros(n, np.int64))
             if not self._keep:
-                columns[name] = known  # queries without judgments come last, and nothing asks for them
+                # queries without judgments come last, and nothing asks for them
+                columns[name] = known
                 continue
             rest = np.concatenate([np.zeros(0, known.dtype), *(each[name] for each in self._run_only)])[by_first]
             columns[name] = np.concatenate([known, rest])

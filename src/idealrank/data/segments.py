@@ -1,4 +1,6 @@
-"""Segments: stretches of a column, or of several side by side, in which no value changes. Equal values must stand together."""
+"""Segments: stretches of a column, or of several side by side, in which no value changes. Equal
+values must stand together.
+"""
 
 import numpy as np
 

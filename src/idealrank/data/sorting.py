@@ -1,4 +1,5 @@
-"""Orders of hashes and of query codes: the place of each is packed into its low bits, so that one plain sort of numbers finds the order.
+"""Orders of hashes and of query codes: the place of each is packed into its low bits, so that one
+plain sort of numbers finds the order.
 
 NumPy sorts numbers several times faster than it finds the order of numbers.
 """

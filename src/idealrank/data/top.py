@@ -1,4 +1,6 @@
-"""The first documents of every list of a run, kept from its alignment: what pages list, and what rankings are compared by."""
+"""The first documents of every list of a run, kept from its alignment: what pages list, and what
+rankings are compared by.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property

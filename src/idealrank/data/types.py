@@ -1,4 +1,6 @@
-"""Array types, the lazily decoded sequence of query ids, and `Progress` of a kernel job for packages that do not import the kernel."""
+"""Array types, the lazily decoded sequence of query ids, and `Progress` of a kernel job for
+packages that do not import the kernel.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias, overload

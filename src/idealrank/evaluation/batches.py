@@ -1,7 +1,9 @@
-"""Measures of a collection, stretch by stretch: the columns of a stretch of queries are gone before the next; lists go block by block.
+"""Measures of a collection, stretch by stretch: the columns of a stretch of queries are gone before
+the next; lists go block by block.
 
-Ranked whole, a million lists leave hundreds of megabytes of columns between the kernel and the measure: memory that must be had
-from the system, written and read again. A block's columns stay in the cache and their memory is used again for the next.
+Ranked whole, a million lists leave hundreds of megabytes of columns between the kernel and the
+measure: memory that must be had from the system, written and read again. A block's columns stay in
+the cache and their memory is used again for the next.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,7 +23,8 @@ from idealrank.measures.sums import too_large
 
 Result = TypeVar("Result")
 
-# Items of a block: enough work for the kernel to share among threads, few enough for the columns to stay in the cache.
+# Items of a block: enough work for the kernel to share among threads, few enough for the columns to
+# stay in the cache.
 _ITEMS = 1 << 18
 
 

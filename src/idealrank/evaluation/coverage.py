@@ -91,10 +91,11 @@ class Coverage:
         Number of scored queries without a judged grade above 0; `by_measure` has the number by the
         threshold of each measure.
     unjudged, considered : int
-        Documents without a judgment, among the `considered` documents: those returned down to `unjudged_cutoff` (0: all). The grade does
-        not matter.
+        Documents without a judgment, among the `considered` documents: those returned down to
+        `unjudged_cutoff` (0: all). The grade does not matter.
     judged : int
-        Returned documents with a judgment, at any depth: the input of measures of order (rankDCG, tau, AUC).
+        Returned documents with a judgment, at any depth: the input of measures of order (rankDCG,
+        tau, AUC).
     tied_queries, tied_documents : int
         Number of queries with documents of equal score, and of those documents.
     duplicates : int
@@ -110,8 +111,8 @@ class Coverage:
     relevant : int
         Number of judged documents with a grade above 0, over the scored queries; 0 if unknown.
     relevant_by_rank : sequence of int
-        Number of them that the run returns at each rank, from rank 1 to the last one that has any, within the first 100. Where the labels
-        are not positive-only: as deep as some measure looks.
+        Number of them that the run returns at each rank, from rank 1 to the last one that has any,
+        within the first 100. Where the labels are not positive-only: as deep as some measure looks.
     by_measure : mapping of str to MeasureCoverage
         By text of the measure: queries scored, and queries without a document that is relevant to
         it. Empty if unknown, as in stores of earlier versions.
@@ -143,21 +144,25 @@ class Coverage:
     looks_swapped: bool = field(default=False, compare=False)  # as above
     relevant: int = field(default=0, compare=False)
     relevant_by_rank: Sequence[int] = field(default=(), compare=False, repr=False)
-    by_measure: Mapping[str, MeasureCoverage] = field(default_factory=dict, compare=False, repr=False)  # stores of earlier versions lack it
+    # stores of earlier versions lack it
+    by_measure: Mapping[str, MeasureCoverage] = field(default_factory=dict, compare=False, repr=False)
 
     _repr_html_ = repr_html  # for notebooks
 
     @property
     def unjudged_share(self) -> float:
-        """Share of documents without a judgment among those returned down to `unjudged_cutoff`, over all queries, in [0, 1].
+        """Share of documents without a judgment among those returned down to `unjudged_cutoff`,
+        over all queries, in [0, 1].
 
-        0 if nothing is returned. Every command uses "unjudged" in this sense. Ranks beyond the end of a list and queries without an answer
-        do not count, whereas the measure `Unjudged`, trec_eval's ``unj``, divides by the cutoff.
+        0 if nothing is returned. Every command uses "unjudged" in this sense. Ranks beyond the end
+        of a list and queries without an answer do not count, whereas the measure `Unjudged`,
+        trec_eval's ``unj``, divides by the cutoff.
         """
         return self.unjudged / self.considered if self.considered else 0.0
 
     def relevant_share(self, depth: int | None) -> float | None:
-        """Share of the relevant judged documents that the run returns down to a rank, at most 100; None if unknown.
+        """Share of the relevant judged documents that the run returns down to a rank, at most 100;
+        None if unknown.
 
         Examples
         --------
@@ -244,7 +249,8 @@ class Coverage:
 
     @property
     def mismatch(self) -> str:
-        """Reason why the values of the run are meaningless, as a phrase to follow its name; empty if a returned document is judged.
+        """Reason why the values of the run are meaningless, as a phrase to follow its name; empty
+        if a returned document is judged.
 
         Examples
         --------
@@ -263,7 +269,8 @@ class Coverage:
 
     @property
     def mismatch_words(self) -> str:
-        """The mismatch with its number of queries, as printed by `idealrank validate`; empty if there is none.
+        """The mismatch with its number of queries, as printed by `idealrank validate`; empty if
+        there is none.
 
         Examples
         --------
@@ -284,7 +291,8 @@ class Coverage:
         other : Coverage
             Counts of other queries.
         shared_judgments : bool
-            Both parts were evaluated with the judgments of the whole collection, which then count once.
+            Both parts were evaluated with the judgments of the whole collection, which then count
+            once.
         """
         apart = (
             "missing", "missing_queries", "unjudged_cutoff", "best_grade", "looks_swapped", "relevant_by_rank", "by_measure",

@@ -1,4 +1,6 @@
-"""Evaluate one run: values per query, what they cover, and how they were made. The mean is a view of them."""
+"""Evaluate one run: values per query, what they cover, and how they were made. The mean is a view
+of them.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -96,12 +98,14 @@ class Evaluation:
     path : str
         Path of the run, as typed.
     texts : mapping
-        Texts that text measures give for each query, by the text of the measure, in the order of `queries`.
+        Texts that text measures give for each query, by the text of the measure, in the order of
+        `queries`.
     judged : Judged or None
-        Hits and unjudged documents behind the values; None unless `evaluate` was asked to keep them. They are not sent to another process.
+        Hits and unjudged documents behind the values; None unless `evaluate` was asked to keep
+        them. They are not sent to another process.
     sources : (Judgments, Run) or None
-        The judgments and the run; None unless `evaluate` was asked to keep unjudged documents, and of some of the queries. They are not
-        sent to another process.
+        The judgments and the run; None unless `evaluate` was asked to keep unjudged documents, and
+        of some of the queries. They are not sent to another process.
 
     Examples
     --------
@@ -149,7 +153,8 @@ class Evaluation:
         return self.measures.index(wanted)
 
     def mean(self) -> Means:
-        """Aggregate of each measure over the queries that count: the mean, or the sum for counts; exact, in any order.
+        """Aggregate of each measure over the queries that count: the mean, or the sum for counts;
+        exact, in any order.
 
         NaN if no query counts for a measure.
         """
@@ -233,7 +238,8 @@ class Evaluation:
         )
 
     def on(self, queries: Sequence[str]) -> "Evaluation":
-        """Return the evaluation with one row for each given query, in their order; a query that it lacks does not count.
+        """Return the evaluation with one row for each given query, in their order; a query that it
+        lacks does not count.
 
         Examples
         --------
@@ -259,7 +265,8 @@ class Evaluation:
         Parameters
         ----------
         categories : mapping of query to str, or to several; path, dataframe or pandas Series
-            Slices of each query; a query may be in several. See `read_categories` for the columns, and `traffic_thirds`.
+            Slices of each query; a query may be in several. See `read_categories` for the columns,
+            and `traffic_thirds`.
         level : float
             Confidence level of each interval alone, between 0 and 1.
         weights : mapping of query to float, path, dataframe or pandas Series, optional
@@ -270,7 +277,8 @@ class Evaluation:
         Returns
         -------
         SliceMeans
-            By slice and measure: mean, interval and number of queries, with ``as_dict()`` and ``to_frame()``.
+            By slice and measure: mean, interval and number of queries, with ``as_dict()`` and
+            ``to_frame()``.
 
         Raises
         ------
@@ -291,7 +299,9 @@ class Evaluation:
         return computed("Evaluation.by", self, categories, level=level, weights=weights, clusters=clusters)
 
     def can_tell(self, measures: "MeasureLike | Iterable[MeasureLike]") -> bool:
-        """Return whether the hits were kept as deep as these measures look, so that `further` can use them."""
+        """Return whether the hits were kept as deep as these measures look, so that `further` can
+        use them.
+        """
         if self.judged is None:
             return False
         depth = deepest_rank(measure.under(self.convention) for measure in parse_measures(measures))
@@ -328,20 +338,24 @@ class Evaluation:
     def merge(self, other: "Evaluation") -> "Evaluation":
         """Merge the evaluations of two parts of a collection that was split by query.
 
-        Parts merge in any order and grouping: values by query, counts, aggregates and the judgments' fingerprint are, to the last bit,
-        what evaluating the whole collection at once gives. Only the order of queries and files follows the order of the parts.
+        Parts merge in any order and grouping: values by query, counts, aggregates and the
+        judgments' fingerprint are, to the last bit, what evaluating the whole collection at once
+        gives. Only the order of queries and files follows the order of the parts.
 
         Parameters
         ----------
         other : Evaluation
-            Other queries, by the same measures and the same convention. Either part has the judgments of its own queries, or both were
-            evaluated with all judgments, which their equal fingerprints tell. The latter takes a convention with ``missing=left-out``:
-            by others each part has a value, 0, for the queries that only the other answers. A query counts as missing if neither does.
+            Other queries, by the same measures and the same convention. Either part has the
+            judgments of its own queries, or both were evaluated with all judgments, which their
+            equal fingerprints tell. The latter takes a convention with ``missing=left-out``: by
+            others each part has a value, 0, for the queries that only the other answers. A query
+            counts as missing if neither does.
 
         Raises
         ------
         IncompatibleError
-            The parts have different conventions or measures, which the message names, or share a query.
+            The parts have different conventions or measures, which the message names, or share a
+            query.
 
         Examples
         --------

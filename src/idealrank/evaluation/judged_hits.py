@@ -1,4 +1,6 @@
-"""The judged documents of a run as a table of their own: what is left of a ranking when the run itself is gone."""
+"""The judged documents of a run as a table of their own: what is left of a ranking when the run
+itself is gone.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -28,8 +30,8 @@ class JudgedHits:
     lengths : int64 array, shape (n_queries,)
         How many documents each list has; 0 where the run does not answer.
     query, rank, tie_first, tie_last : int64 array, shape (n,)
-        Place in `queries`; rank from 1 in the order of the convention; first and last rank of the documents with the same score, both
-        `rank` where there is no other.
+        Place in `queries`; rank from 1 in the order of the convention; first and last rank of the
+        documents with the same score, both `rank` where there is no other.
     documents : sequence of str
         Ids, shape (n,).
     grade : float64 array, shape (n,)

@@ -1,4 +1,5 @@
-"""Measures that cannot be read under some labels: they compare judged documents alone, and all of these are alike.
+"""Measures that cannot be read under some labels: they compare judged documents alone, and all of
+these are alike.
 
 Labels that name only what is relevant leave AUC, Bpref and measures of judged documents nothing to
 compare with: a list and its reverse have the same value.
@@ -22,7 +23,8 @@ from idealrank.measures.measure_texts import number_text
 ALIKE = "judged documents are all alike under positive-only labels, so a list and its reverse have the same value"
 
 _ENOUGH = 0.1  # share of the queries with something to compare, as for pooled labels
-_TOPS = {5.0: 4, 10.0: 6}  # highest rating of a scale, and how many different ones tell it from grades
+# highest rating of a scale, and how many different ones tell it from grades
+_TOPS = {5.0: 4, 10.0: 6}
 _LIKED = 0.8  # of the highest rating: 4 of 5, 8 of 10
 
 

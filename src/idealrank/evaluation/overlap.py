@@ -1,4 +1,6 @@
-"""Similarity of runs: values of pair measures by query with their coverage, and the means of every two of several runs."""
+"""Similarity of runs: values of pair measures by query with their coverage, and the means of every
+two of several runs.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -107,7 +109,9 @@ class Overlap:
         return self.values[:, self.measures.index(wanted)]
 
     def mean(self) -> PairMeans:
-        """Mean of each measure over the queries for which it is defined, exact in any order; NaN if there are none."""
+        """Mean of each measure over the queries for which it is defined, exact in any order; NaN if
+        there are none.
+        """
         return PairMeans.of(self.measures, self.values, self.scored)
 
     def per_query(self) -> dict[str, dict[str, float | None]]:
@@ -151,7 +155,8 @@ class OverlapMatrix:
     measures : tuple of Measure
         Measures of two runs.
     pairs : mapping of (str, str) to Overlap
-        The overlap of each run with itself and with every other run. If a measure is not symmetric, both orders of each pair.
+        The overlap of each run with itself and with every other run. If a measure is not symmetric,
+        both orders of each pair.
 
     Examples
     --------
@@ -171,7 +176,9 @@ class OverlapMatrix:
     __str__ = printed
 
     def __getitem__(self, measure: MeasureLike) -> FloatArray:
-        """Means of one measure, shape (n_runs, n_runs): of the run of the row with the run of the column; NaN if undefined."""
+        """Means of one measure, shape (n_runs, n_runs): of the run of the row with the run of the
+        column; NaN if undefined.
+        """
         wanted = parse_pair_measure(measure)
         if wanted not in self.measures:
             raise KeyError(f"{wanted}: not computed, only {', '.join(map(str, self.measures))}")
@@ -205,7 +212,8 @@ class OverlapMatrix:
         return np.array([[np.count_nonzero(self.pair(a, b).scored[:, place]) for b in self.names] for a in self.names])
 
     def to_frame(self, backend: Any = "pandas") -> Any:
-        """Return a dataframe with a row for each measure and ordered pair: ``run_a``, ``run_b``, ``measure``, ``value``, ``queries``.
+        """Return a dataframe with a row for each measure and ordered pair: ``run_a``, ``run_b``,
+        ``measure``, ``value``, ``queries``.
 
         Parameters
         ----------
@@ -322,7 +330,8 @@ def overlap_matrix(
 ) -> OverlapMatrix:
     """Compare every two of several runs."""
     asked = parse_pair_measures(measures)
-    held = dict(zip(names, map(in_memory_where_distinct, runs), strict=True))  # each is compared with all others
+    # each is compared with all others
+    held = dict(zip(names, map(in_memory_where_distinct, runs), strict=True))
     wanted = list(combinations_with_replacement(held, 2))
     if not all(isinstance(measure, PairMeasure) and measure.symmetric for measure in asked):
         wanted = [*((name, name) for name in held), *permutations(held, 2)]

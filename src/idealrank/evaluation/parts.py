@@ -1,4 +1,6 @@
-"""Parts of a collection that was split by query: each is evaluated by itself, and they merge into the evaluation of the whole."""
+"""Parts of a collection that was split by query: each is evaluated by itself, and they merge into
+the evaluation of the whole.
+"""
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
@@ -50,7 +52,8 @@ def merged(one: Evaluation, other: Evaluation) -> Evaluation:
 def _refuse_other_ways(one: Evaluation, other: Evaluation) -> None:
     """Refuse parts that were not measured in one way; the error names what differs."""
     ours, theirs = one.convention, other.convention
-    if (ours.alignment, ours.rules) != (theirs.alignment, theirs.rules):  # two functions of one name have one fingerprint
+    # two functions of one name have one fingerprint
+    if (ours.alignment, ours.rules) != (theirs.alignment, theirs.rules):
         pairs = [
             f"{switch.name}={getattr(mine, switch.name)} and {switch.name}={getattr(yours, switch.name)}"
             for mine, yours in ((ours.alignment, theirs.alignment), (ours.rules, theirs.rules))

@@ -1,6 +1,8 @@
-"""One run, or one set of lists, under many conventions: judgments read once a policy, what occurs in the data, and what that settles.
+"""One run, or one set of lists, under many conventions: judgments read once a policy, what occurs
+in the data, and what that settles.
 
-`reconcile` looks for the convention behind a number among thousands, `robust` makes one comparison in every way; both stand on this.
+`reconcile` looks for the convention behind a number among thousands, `robust` makes one comparison
+in every way; both stand on this.
 """
 
 from collections.abc import Callable, Mapping, Sequence

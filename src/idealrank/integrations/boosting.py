@@ -1,4 +1,6 @@
-"""Values and gradients that boosting libraries call for in every round, on the arrays that they hand over."""
+"""Values and gradients that boosting libraries call for in every round, on the arrays that they
+hand over.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields

@@ -1,7 +1,8 @@
 """Measures for CatBoost's ``eval_metric``.
 
-CatBoost hands predictions and labels to Python, and no groups. The function therefore knows the pools that it will meet, and finds the
-one at hand by its length and labels. There is no objective, since gradients of a ranking need the groups.
+CatBoost hands predictions and labels to Python, and no groups. The function therefore knows the
+pools that it will meet, and finds the one at hand by its length and labels. There is no objective,
+since gradients of a ranking need the groups.
 """
 
 from collections.abc import Iterable
@@ -27,7 +28,8 @@ class _KnownPool:
 
     @classmethod
     def of(cls, pool: Any) -> "_KnownPool":
-        if isinstance(pool, tuple) and len(pool) == 2:  # labels and query ids, where there is no Pool
+        # labels and query ids, where there is no Pool
+        if isinstance(pool, tuple) and len(pool) == 2:
             labels, qid = pool
             return cls(row_numbers("pools: labels", labels).astype(np.float32), row_ids("pools: query ids", qid))
         if not hasattr(pool, "get_group_id_hash"):
@@ -39,7 +41,8 @@ class _KnownPool:
 def eval_function(measure: MeasureLike = "nDCG@10", convention: "str | Convention" = "standard", *, pools: Iterable[Any]) -> Any:
     """Return an ``eval_metric`` that reports a measure of idealrank in every round.
 
-    The value returned has the bits of ``evaluate(labels, predictions, measure, convention, qid=group_id).mean()``.
+    The value returned has the bits of ``evaluate(labels, predictions, measure, convention,
+    qid=group_id).mean()``.
 
     Parameters
     ----------
@@ -53,15 +56,16 @@ def eval_function(measure: MeasureLike = "nDCG@10", convention: "str | Conventio
     Returns
     -------
     object
-        With the methods that CatBoost calls; its class is named after the measure, under which CatBoost reports it.
+        With the methods that CatBoost calls; its class is named after the measure, under which
+        CatBoost reports it.
 
     Raises
     ------
     OptionError
         The measure or the convention is unknown.
     InputError
-        Two pools have the same labels and different queries, so that they cannot be told apart; a pool has no group ids. In a round:
-        no pool has the labels at hand.
+        Two pools have the same labels and different queries, so that they cannot be told apart; a
+        pool has no group ids. In a round: no pool has the labels at hand.
 
     Examples
     --------
@@ -95,7 +99,8 @@ def eval_function(measure: MeasureLike = "nDCG@10", convention: "str | Conventio
         del self
         return only.direction > 0
 
-    # CatBoost would try to compile the methods with Numba, and warns that it cannot, unless the object says no_jit.
+    # CatBoost would try to compile the methods with Numba, and warns that it cannot, unless the
+    # object says no_jit.
     members = {"evaluate": evaluate, "get_final_error": get_final_error, "is_max_optimal": is_max_optimal, "no_jit": True}
     return type(str(only), (), members)()
 

@@ -27,15 +27,18 @@ from idealrank.reports.views.comparison.verdicts import mark_of_gate
 from idealrank.reports.views.gate.gate import gate_json, gate_text
 from idealrank.version import __version__
 
-_LONGEST = 120  # MLflow takes 250 letters, of which endings, prefixes and names of runs need their share
+# MLflow takes 250 letters, of which endings, prefixes and names of runs need their share
+_LONGEST = 120
 _HASHED = 8  # hexadecimal digits
 
 
 def metric_names(texts: Iterable[str]) -> dict[str, str]:
-    """Convert names of measures or runs to letters, digits and underscores, for MLflow and Weights & Biases.
+    """Convert names of measures or runs to letters, digits and underscores, for MLflow and Weights
+    & Biases.
 
-    ``@`` becomes ``_at_``, ``+`` becomes ``_plus_``, and any other run of signs a single underscore. A name that is already taken, or very
-    long, ends with digits of a hash of its text, so that no two texts share a name.
+    ``@`` becomes ``_at_``, ``+`` becomes ``_plus_``, and any other run of signs a single
+    underscore. A name that is already taken, or very long, ends with digits of a hash of its text,
+    so that no two texts share a name.
 
     Parameters
     ----------
@@ -45,7 +48,8 @@ def metric_names(texts: Iterable[str]) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        Names by text. Trackers store the reverse mapping next to the values, as the tag or setting ``measures``.
+        Names by text. Trackers store the reverse mapping next to the values, as the tag or setting
+        ``measures``.
 
     Examples
     --------
@@ -111,7 +115,8 @@ def parquet(columns: Columns) -> bytes | None:
 
 Result: TypeAlias = Evaluation | Comparison | Gated
 
-_MOST_PAIRS = 20  # of more runs than that gives, the means are numbers of the tracker and the pairs are in a file
+# of more runs than that gives, the means are numbers of the tracker and the pairs are in a file
+_MOST_PAIRS = 20
 
 
 @dataclass(frozen=True, kw_only=True)

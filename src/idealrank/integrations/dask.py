@@ -1,4 +1,6 @@
-"""Evaluation on Dask: rows of a query come together by one shuffle, and the kernel evaluates each partition."""
+"""Evaluation on Dask: rows of a query come together by one shuffle, and the kernel evaluates each
+partition.
+"""
 
 from collections.abc import Iterable
 from functools import reduce
@@ -34,12 +36,14 @@ def evaluate_dask(
     partitions: int | None = None,
     broadcast: bool = False,
 ) -> Evaluation:
-    """Evaluate a run on Dask, with the bits of `idealrank.evaluate`; a `distributed.Client` in use is where the work is done.
+    """Evaluate a run on Dask, with the bits of `idealrank.evaluate`; a `distributed.Client` in use
+    is where the work is done.
 
     Parameters
     ----------
     qrels, run : dask.dataframe.DataFrame, or whatever `idealrank.evaluate` takes
-        Rows in any order and any partitions; at least one of both is a Dask dataframe. Other tables are read here.
+        Rows in any order and any partitions; at least one of both is a Dask dataframe. Other tables
+        are read here.
     measures, convention, name, qrels_columns, run_columns, order, max_documents, broadcast
         As for `evaluate_spark`.
     partitions : int, optional
@@ -55,7 +59,8 @@ def evaluate_dask(
     InputError
         A row cannot be used, or a column is missing.
     OptionError
-        A measure or convention is unknown, or the convention depends on the order of rows, and `order` is missing.
+        A measure or convention is unknown, or the convention depends on the order of rows, and
+        `order` is missing.
     MissingExtraError
         Dask is not installed.
 
@@ -92,7 +97,9 @@ def compare_dask(
     n_draws: int = 10_000,
     seed: int = 0,
 ) -> ComparisonSums:
-    """Compare two runs on Dask by sums of partitions; parameters and result as of `idealrank.integrations.spark.compare_spark`."""
+    """Compare two runs on Dask by sums of partitions; parameters and result as of
+    `idealrank.integrations.spark.compare_spark`.
+    """
     frames: Any = load_extra("dask.dataframe", "compare_dask", "dask")
     plan = ComparisonPlan.of(measures=measures, convention=convention, names=names, max_documents=max_documents, n_draws=n_draws, seed=seed)
     given = EngineTable.compared(qrels, (run_a, run_b), qrels_columns, run_columns)

@@ -1,7 +1,9 @@
-"""Measures and objectives for LightGBM: `feval` and `objective` of its native API and of its scikit-learn API.
+"""Measures and objectives for LightGBM: `feval` and `objective` of its native API and of its
+scikit-learn API.
 
-LightGBM's scikit-learn wrapper decides by the number of named parameters how it calls a function. Its callables therefore have exactly
-``(y_true, y_pred, weight, group)``, and come from ``api="sklearn"``.
+LightGBM's scikit-learn wrapper decides by the number of named parameters how it calls a function.
+Its callables therefore have exactly ``(y_true, y_pred, weight, group)``, and come from
+``api="sklearn"``.
 """
 
 from collections.abc import Callable, Iterable
@@ -26,13 +28,15 @@ def eval_function(
 ) -> Callback:
     """Return an evaluation function that reports measures of idealrank in every round.
 
-    The value has the bits of ``evaluate(labels, predictions, measures, convention, group=group).mean()``. It is reported under the text of
-    the measure, so that LightGBM's own ``ndcg@10`` stays apart. Row weights do not enter it.
+    The value has the bits of ``evaluate(labels, predictions, measures, convention,
+    group=group).mean()``. It is reported under the text of the measure, so that LightGBM's own
+    ``ndcg@10`` stays apart. Row weights do not enter it.
 
     Parameters
     ----------
     measures : measure or iterable of them
-        Measures or texts; early stopping follows the first one with LightGBM's ``first_metric_only``.
+        Measures or texts; early stopping follows the first one with LightGBM's
+        ``first_metric_only``.
     convention : str or Convention
         As in `evaluate`; ``"lightgbm"`` gives LightGBM's own values of NDCG.
     api : {"native", "sklearn"}
@@ -41,7 +45,8 @@ def eval_function(
     Returns
     -------
     callable
-        Of ``(predictions, dataset)``, or of ``(y_true, y_pred, weight, group)``; it returns a list of (name, value, higher is better).
+        Of ``(predictions, dataset)``, or of ``(y_true, y_pred, weight, group)``; it returns a list
+        of (name, value, higher is better).
 
     Raises
     ------
@@ -72,17 +77,20 @@ def objective(*, api: Api = "native", **options: Any) -> Callback:
     api : {"native", "sklearn"}
         For ``params["objective"]`` of ``lightgbm.train``, or for ``LGBMRanker(objective=...)``.
     **options
-        See `idealrank.training.LambdaObjective`: measure, gain, discount, cutoff, truncation, beyond, sigma, damped, rel, max_rel. With
-        ``cutoff=30, truncation=30`` and the defaults it is LightGBM's own ``lambdarank`` at its default truncation level. For clicks as
-        labels, ``propensity`` has the probability that users looked at each row; a pair is divided by that of its clicked row.
-        ``unclicked_propensity`` divides by that of its other row, too. ``positions``, the rank at which each row was shown, makes it
-        unbiased LambdaMART, with ``regularisation`` and ``bias`` of `idealrank.training.UnbiasedObjective`.
+        See `idealrank.training.LambdaObjective`: measure, gain, discount, cutoff, truncation,
+        beyond, sigma, damped, rel, max_rel. With ``cutoff=30, truncation=30`` and the defaults it
+        is LightGBM's own ``lambdarank`` at its default truncation level. For clicks as labels,
+        ``propensity`` has the probability that users looked at each row; a pair is divided by that
+        of its clicked row. ``unclicked_propensity`` divides by that of its other row, too.
+        ``positions``, the rank at which each row was shown, makes it unbiased LambdaMART, with
+        ``regularisation`` and ``bias`` of `idealrank.training.UnbiasedObjective`.
 
     Returns
     -------
     callable
-        Of ``(predictions, dataset)``, or of ``(y_true, y_pred, weight, group)``; it returns gradients and hessians. Row weights multiply
-        both. Its attribute ``lists`` has the prepared lists of the last data set: with ``positions``, the estimates of the bias.
+        Of ``(predictions, dataset)``, or of ``(y_true, y_pred, weight, group)``; it returns
+        gradients and hessians. Row weights multiply both. Its attribute ``lists`` has the prepared
+        lists of the last data set: with ``positions``, the estimates of the bias.
 
     Raises
     ------

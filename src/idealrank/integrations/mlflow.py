@@ -12,7 +12,8 @@ from idealrank.evaluation.evaluate import Evaluation
 from idealrank.integrations.content import Content, Result, content_of
 
 _BATCH = 1000  # metrics; MLflow takes so many at once
-_OWN = "idealrank."  # begins parameters and tags, so that they stand together and apart from those of the model
+# begins parameters and tags, so that they stand together and apart from those of the model
+_OWN = "idealrank."
 
 
 def log_to_mlflow(
@@ -26,11 +27,13 @@ def log_to_mlflow(
 ) -> None:
     """Log an evaluation, a comparison or a gate to MLflow.
 
-    Metrics: means with intervals (``nDCG_at_10``, ``nDCG_at_10_low``, ``nDCG_at_10_high``), coverage (``coverage_unjudged_share`` and
-    others), and differences (``nDCG_at_10_difference``); `metric_names` defines the names. Infinite and undefined values are not logged.
-    Parameters: the convention with every switch. Tags: the name of the run, the verdict and, as ``idealrank.measures``, the texts of the
-    measures by name. Files, under ``idealrank/``: the report, the result as JSON, and the per-query table as CSV, as Parquet if pyarrow is
-    installed, and as an MLflow table if pandas is installed.
+    Metrics: means with intervals (``nDCG_at_10``, ``nDCG_at_10_low``, ``nDCG_at_10_high``),
+    coverage (``coverage_unjudged_share`` and others), and differences (``nDCG_at_10_difference``);
+    `metric_names` defines the names. Infinite and undefined values are not logged. Parameters: the
+    convention with every switch. Tags: the name of the run, the verdict and, as
+    ``idealrank.measures``, the texts of the measures by name. Files, under ``idealrank/``: the
+    report, the result as JSON, and the per-query table as CSV, as Parquet if pyarrow is installed,
+    and as an MLflow table if pandas is installed.
 
     Parameters
     ----------
@@ -39,12 +42,13 @@ def log_to_mlflow(
     evaluations : sequence of Evaluation, optional
         Evaluations behind a comparison or a gate, for the per-query table and the report.
     page : str, optional
-        A page from `report`, with rankings and texts; an empty text for none. Default: a page of the values alone, if the extra ``report``
-        is installed.
+        A page from `report`, with rankings and texts; an empty text for none. Default: a page of
+        the values alone, if the extra ``report`` is installed.
     run_id : str, optional
         Id of the MLflow run; default the active run.
     step : int, optional
-        Training step, for a model that is evaluated repeatedly. Each step has its own folder of files.
+        Training step, for a model that is evaluated repeatedly. Each step has its own folder of
+        files.
     prefix : str
         Prefix of every name, such as ``test/``, to log several results in one run.
 

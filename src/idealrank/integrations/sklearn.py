@@ -1,7 +1,8 @@
-"""Rankers in scikit-learn: splits by query, scores that know queries, and an estimator that carries the query in a column of X.
+"""Rankers in scikit-learn: splits by query, scores that know queries, and an estimator that carries
+the query in a column of X.
 
-Cross-validation cuts X and y by rows and leaves the sizes of groups behind. Where the query id is a column of X, it is cut with them:
-`GridSearchCV`, `cross_val_score` and Optuna work as they are.
+Cross-validation cuts X and y by rows and leaves the sizes of groups behind. Where the query id is a
+column of X, it is cut with them: `GridSearchCV`, `cross_val_score` and Optuna work as they are.
 """
 
 import inspect
@@ -75,13 +76,15 @@ def _width_of(table: Any) -> int:
 class QueryRanker(_base.BaseEstimator):  # type: ignore[misc]
     """A ranker whose X holds the query id, so that splits of rows keep it.
 
-    It sorts the rows by query, hands the ids to the ranker as this one takes them (``group`` sizes for LightGBM, ``qid`` for XGBoost,
-    ``group_id`` for CatBoost), and scores predictions with a measure of idealrank.
+    It sorts the rows by query, hands the ids to the ranker as this one takes them (``group`` sizes
+    for LightGBM, ``qid`` for XGBoost, ``group_id`` for CatBoost), and scores predictions with a
+    measure of idealrank.
 
     Parameters
     ----------
     estimator : estimator
-        Such as ``LGBMRanker()``, ``XGBRanker()`` or ``CatBoostRanker()``; or a regressor, which needs no query.
+        Such as ``LGBMRanker()``, ``XGBRanker()`` or ``CatBoostRanker()``; or a regressor, which
+        needs no query.
     qid : int or str
         Column of X with the query id; it is no feature.
     measure : measure or text
@@ -203,7 +206,8 @@ class query_scorer:  # noqa: N801  (called as a function)
 
 
 class QueryKFold:
-    """Splits by query: no query is in two folds, and folds have as equal numbers of queries as they can.
+    """Splits by query: no query is in two folds, and folds have as equal numbers of queries as they
+    can.
 
     Parameters
     ----------

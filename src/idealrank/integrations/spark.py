@@ -1,4 +1,6 @@
-"""Evaluation on Apache Spark: rows of a query come together by one shuffle, and the kernel evaluates them as Arrow batches."""
+"""Evaluation on Apache Spark: rows of a query come together by one shuffle, and the kernel
+evaluates them as Arrow batches.
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -55,8 +57,8 @@ def evaluate_spark(
 ) -> Evaluation:
     """Evaluate a run on a Spark cluster, with the bits of `idealrank.evaluate`.
 
-    Every worker needs idealrank. The values of all queries come back to the driver: 8 bytes a query and measure. `per_query_spark` leaves
-    them on the cluster.
+    Every worker needs idealrank. The values of all queries come back to the driver: 8 bytes a query
+    and measure. `per_query_spark` leaves them on the cluster.
 
     Parameters
     ----------
@@ -69,12 +71,14 @@ def evaluate_spark(
     qrels_columns, run_columns : mapping or sequence, optional
         Names of the columns, as in `read_qrels` and `read_run`; guessed by default.
     order : str, optional
-        Column that numbers the rows, for conventions that depend on their order (``ties=input``, ``duplicates=first`` or ``last``): a
-        Spark dataframe has no order of its own.
+        Column that numbers the rows, for conventions that depend on their order (``ties=input``,
+        ``duplicates=first`` or ``last``): a Spark dataframe has no order of its own.
     partitions : int, optional
-        Number of partitions after the shuffle; default: Spark's own. All rows of a query must fit into a worker's memory.
+        Number of partitions after the shuffle; default: Spark's own. All rows of a query must fit
+        into a worker's memory.
     broadcast : bool
-        Send all judgments to every worker, instead of shuffling them: faster where they are few, and needs their memory on the driver.
+        Send all judgments to every worker, instead of shuffling them: faster where they are few,
+        and needs their memory on the driver.
     session : pyspark.sql.SparkSession, optional
         Needed where neither table is a Spark dataframe.
 
@@ -88,7 +92,8 @@ def evaluate_spark(
     InputError
         A row cannot be used, or a column is missing.
     OptionError
-        A measure or convention is unknown, or the convention depends on the order of rows, and `order` is missing.
+        A measure or convention is unknown, or the convention depends on the order of rows, and
+        `order` is missing.
     MissingExtraError
         pyspark is not installed.
 
@@ -117,7 +122,9 @@ def evaluate_plan(
     broadcast: bool = False,
     session: Any = None,
 ) -> Evaluation:
-    """Evaluate as `evaluate_spark`, without the warning of a run that does not fit the judgments."""
+    """Evaluate as `evaluate_spark`, without the warning of a run that does not fit the
+    judgments.
+    """
     tables = _Tables(plan.convention, order, partitions, _session((qrels, run), session))
     results, judged = [tables.rows(EngineTable.run(run, run_columns))], EngineTable.qrels(qrels, qrels_columns)
     if not broadcast:
@@ -155,8 +162,8 @@ def per_query_spark(
     Returns
     -------
     pyspark.sql.DataFrame
-        A row per query: its id, and a column of doubles per measure, null where the query does not count. An input that cannot be used
-        raises when the frame is computed.
+        A row per query: its id, and a column of doubles per measure, null where the query does not
+        count. An input that cannot be used raises when the frame is computed.
 
     Examples
     --------
@@ -195,7 +202,8 @@ def compare_spark(
     seed: int = 0,
     session: Any = None,
 ) -> ComparisonSums:
-    """Compare two runs on a Spark cluster by sums of partitions: values by query neither come back nor come together.
+    """Compare two runs on a Spark cluster by sums of partitions: values by query neither come back
+    nor come together.
 
     Parameters
     ----------
@@ -236,7 +244,8 @@ def compare_spark(
 def read_trec_spark(session: Any, path: "str | list[str]", kind: Table = "run") -> Any:
     """Read TREC text on the workers, by the kernel.
 
-    Rows have no order, so that conventions which depend on it take such a run from `idealrank.read_run`.
+    Rows have no order, so that conventions which depend on it take such a run from
+    `idealrank.read_run`.
 
     Parameters
     ----------
@@ -250,7 +259,8 @@ def read_trec_spark(session: Any, path: "str | list[str]", kind: Table = "run") 
     Returns
     -------
     pyspark.sql.DataFrame
-        Columns query, document, and score or grade, for `evaluate_spark`. A line that cannot be used is an error of the evaluation.
+        Columns query, document, and score or grade, for `evaluate_spark`. A line that cannot be
+        used is an error of the evaluation.
 
     Examples
     --------

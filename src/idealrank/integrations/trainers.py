@@ -1,4 +1,6 @@
-"""One training with LightGBM, XGBoost, CatBoost or PyTorch: measures of every round, early stopping on one of them, predictions."""
+"""One training with LightGBM, XGBoost, CatBoost or PyTorch: measures of every round, early stopping
+on one of them, predictions.
+"""
 
 import os
 import re
@@ -27,7 +29,8 @@ _NAMES = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost", 
 # Where in its source a library found the mistake: LightGBM, CatBoost, and XGBoost with the time.
 _FILE = r"\S+\.(?:cpp|cc|cu|cuh|h|hpp|inl)"
 _SOURCE = re.compile(rf"^(?:\[[\d:]+\] )?{_FILE}:\d+: |\s+at {_FILE}, line \d+\s*\.?")
-_CHECK = re.compile(r"Check failed: \((\w+)\) ([<>]=?) \((-?[\d.]+?)(?:\.0)?f?\)")  # of LightGBM: one parameter against a limit
+# of LightGBM: one parameter against a limit
+_CHECK = re.compile(r"Check failed: \((\w+)\) ([<>]=?) \((-?[\d.]+?)(?:\.0)?f?\)")
 Tell = Callable[[int, int, str], None]
 Curves = dict[str, dict[str, list[float]]]
 
@@ -114,7 +117,8 @@ def unused_parameters(config: TrainingConfig) -> list[str]:
     unused: list[str] = []
     if config.model.library == "lightgbm":
         library = load_extra("lightgbm", "training with LightGBM", "lightgbm")
-        aliases = library.basic._ConfigAliases._get_all_param_aliases()  # the list has no public name
+        # the list has no public name
+        aliases = library.basic._ConfigAliases._get_all_param_aliases()
         unused, usual = [one for one in params if one not in aliases and not any(one in names for names in aliases.values())], [*aliases]
     elif config.model.library == "xgboost":
         unused = _unused_of_xgboost(params)
@@ -145,7 +149,8 @@ def refuse_parameters(config: TrainingConfig, n_features: int) -> None:
             tried = {name: value for name, value in params.items() if name != "verbosity"}
             library.Booster({"objective": "lambdarank", **tried, **own, "verbose": -1, "metric": "None"}, few)
         except library.basic.LightGBMError as error:
-            token = re.match(r"Unknown token (.*) in data file", str(error))  # any text where it reads a number
+            # any text where it reads a number
+            token = re.match(r"Unknown token (.*) in data file", str(error))
             wrong = next((name for name, value in params.items() if token and str(value).lower() == token[1].lower()), None)
             if wrong is not None:
                 raise InputError(f"model.params.{wrong}: found {shown(repr(params[wrong]))}, expected a number for LightGBM") from None
@@ -188,7 +193,8 @@ def _unused_of_xgboost(params: Mapping[str, Any]) -> list[str]:
     """XGBoost tells in a warning of its first round, here on two rows."""
     library = load_extra("xgboost", "training with XGBoost", "xgboost")
     compiled = library.core._LIB
-    if hasattr(compiled, "callback"):  # it warns only in the thread that imported it, and this may be another
+    # it warns only in the thread that imported it, and this may be another
+    if hasattr(compiled, "callback"):
         compiled.XGBRegisterLogCallback(compiled.callback)
     matrix = library.DMatrix(np.array([[0.0], [1.0]]), [0, 1], group=[2])
     with warnings.catch_warnings(record=True) as seen:

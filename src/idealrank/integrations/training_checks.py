@@ -1,4 +1,6 @@
-"""Checks of the data of `idealrank train` before and after training: labels of every part, shared queries, clicks, scores that are tied."""
+"""Checks of the data of `idealrank train` before and after training: labels of every part, shared
+queries, clicks, scores that are tied.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -25,7 +27,8 @@ _EXPECTED = {
 def check_parts(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> list[TrainingProblem]:
     """Warnings about the data and the configuration."""
     train, common = parts["train"], _limits(config)
-    RoundMeasures.of(config.evaluation.measures, config.evaluation.convention)  # here, not after an hour of reading and training
+    # here, not after an hour of reading and training
+    RoundMeasures.of(config.evaluation.measures, config.evaluation.convention)
     _refuse_columns(train)
     for name, rows in parts.items():
         _refuse_labels(config, name, rows, common)
@@ -154,7 +157,9 @@ def _of_clicks(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> Iter
 
 
 def _of_parts(parts: Mapping[str, FeatureRows]) -> Iterator[TrainingProblem]:
-    """Parts on which every model has the same value, and queries of early stopping in the test set."""
+    """Parts on which every model has the same value, and queries of early stopping in the test
+    set.
+    """
     for name, rows in parts.items():
         n = len(rows.queries)
         if name != "train" and not (rows.labels > 0).any():

@@ -1,4 +1,6 @@
-"""Results of `idealrank train`: models with what they were trained from, predictions as runs, an evaluation, and learning curves."""
+"""Results of `idealrank train`: models with what they were trained from, predictions as runs, an
+evaluation, and learning curves.
+"""
 
 import json
 import os

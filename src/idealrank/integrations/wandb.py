@@ -25,10 +25,11 @@ def log_to_wandb(
 ) -> None:
     """Log an evaluation, a comparison or a gate to Weights & Biases.
 
-    Numbers and names match `log_to_mlflow`. The configuration holds the convention with every switch under ``idealrank``; the summary holds
-    the name of the run, the verdict and the texts of the measures by name. The per-query table is logged as a W&B table (first 10,000
-    rows), and as CSV (and Parquet, if pyarrow is installed) in an artefact of type ``idealrank``, together with the report and the JSON
-    result. Logging works offline as well.
+    Numbers and names match `log_to_mlflow`. The configuration holds the convention with every
+    switch under ``idealrank``; the summary holds the name of the run, the verdict and the texts of
+    the measures by name. The per-query table is logged as a W&B table (first 10,000 rows), and as
+    CSV (and Parquet, if pyarrow is installed) in an artefact of type ``idealrank``, together with
+    the report and the JSON result. Logging works offline as well.
 
     Parameters
     ----------
@@ -37,8 +38,8 @@ def log_to_wandb(
     evaluations : sequence of Evaluation, optional
         Evaluations behind a comparison or a gate, for the per-query table and the report.
     page : str, optional
-        A page from `report`, with rankings and texts; an empty text for none. Default: a page of the values alone, if the extra ``report``
-        is installed.
+        A page from `report`, with rankings and texts; an empty text for none. Default: a page of
+        the values alone, if the extra ``report`` is installed.
     run : wandb.Run, optional
         W&B run; default the active run.
     step : int, optional
@@ -97,5 +98,6 @@ def _log_files(wandb: Any, tracked: Any, content: Content, prefix: str) -> None:
         for file, text in content.files.items():
             path = Path(made, file)
             path.write_bytes(text if isinstance(text, bytes) else text.encode())
-            artefact.add_file(str(path), name=file, policy="mutable")  # copied now: the folder goes before it is sent
+            # copied now: the folder goes before it is sent
+            artefact.add_file(str(path), name=file, policy="mutable")
         tracked.log_artifact(artefact)

@@ -1,6 +1,8 @@
-"""Measures and objectives for XGBoost's native API: ``custom_metric`` and ``obj`` of ``xgboost.train``.
+"""Measures and objectives for XGBoost's native API: ``custom_metric`` and ``obj`` of
+``xgboost.train``.
 
-``XGBRanker`` refuses a callable objective, and calls a metric for one query at a time. The native API is therefore the way.
+``XGBRanker`` refuses a callable objective, and calls a metric for one query at a time. The native
+API is therefore the way.
 """
 
 from collections.abc import Callable
@@ -21,8 +23,9 @@ def eval_function(
 ) -> Callable[[Any, Any], tuple[str, float]]:
     """Return an evaluation function that reports a measure of idealrank in every round.
 
-    The value returned has the bits of ``evaluate(labels, predictions, measure, convention, group=group).mean()``. XGBoost's log and its
-    early stopping hold six decimals of it. Early stopping needs ``EarlyStopping(maximize=True)`` if more is better.
+    The value returned has the bits of ``evaluate(labels, predictions, measure, convention,
+    group=group).mean()``. XGBoost's log and its early stopping hold six decimals of it. Early
+    stopping needs ``EarlyStopping(maximize=True)`` if more is better.
 
     Parameters
     ----------
@@ -34,8 +37,8 @@ def eval_function(
     Returns
     -------
     callable
-        Of ``(predictions, matrix)``; it returns the measure's text and its value. In the text ``:`` is ``=`` and a blank is ``_``, which
-        XGBoost's log needs.
+        Of ``(predictions, matrix)``; it returns the measure's text and its value. In the text ``:``
+        is ``=`` and a blank is ``_``, which XGBoost's log needs.
 
     Raises
     ------
@@ -69,14 +72,16 @@ def objective(**options: Any) -> Callable[[Any, Any], Any]:
     Parameters
     ----------
     **options
-        See `idealrank.training.LambdaObjective`: measure, gain, discount, cutoff, truncation, beyond, sigma, damped, rel, max_rel; for
-        clicks as labels also ``propensity``, ``unclicked_propensity``, ``positions``, ``regularisation`` and ``bias``, as for LightGBM.
+        See `idealrank.training.LambdaObjective`: measure, gain, discount, cutoff, truncation,
+        beyond, sigma, damped, rel, max_rel; for clicks as labels also ``propensity``,
+        ``unclicked_propensity``, ``positions``, ``regularisation`` and ``bias``, as for LightGBM.
 
     Returns
     -------
     callable
-        Of ``(predictions, matrix)``; it returns gradients and hessians. Weights of the matrix, one a query, multiply both.
-        Its attribute ``lists`` has the prepared lists of the last matrix: with ``positions``, the estimates of the bias.
+        Of ``(predictions, matrix)``; it returns gradients and hessians. Weights of the matrix, one
+        a query, multiply both. Its attribute ``lists`` has the prepared lists of the last matrix:
+        with ``positions``, the estimates of the bias.
 
     Raises
     ------

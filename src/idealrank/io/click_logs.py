@@ -1,4 +1,6 @@
-"""Files of click logs: columns by their usual names, from CSV, TSV, JSON lines, Parquet and Arrow."""
+"""Files of click logs: columns by their usual names, from CSV, TSV, JSON lines, Parquet and
+Arrow.
+"""
 
 import re
 from array import array
@@ -147,7 +149,8 @@ def period_numbers(texts: Sequence[str], tell: Tell | None = None) -> FloatArray
     known = dict.fromkeys(texts)
     days: dict[str, float | None] = {text: _day(text) for text in known}
     numbers: dict[str, float | None] = {text: parse_number(text) for text in known}
-    # 20261130 is a number and a date: a column is of dates if all of it may be, or if it starts with what is no number.
+    # 20261130 is a number and a date: a column is of dates if all of it may be, or if it starts
+    # with what is no number.
     chosen, other = (days, numbers) if None not in days.values() or numbers[texts[0]] is None else (numbers, days)
     wrong = next((text for text in known if chosen[text] is None or not np.isfinite(chosen[text] or 0)), None)
     if wrong is not None:
@@ -161,7 +164,9 @@ def period_numbers(texts: Sequence[str], tell: Tell | None = None) -> FloatArray
 
 
 def _day(text: str) -> int | None:
-    """Number of the day of a date or time, as it is written, whatever its zone; None if it is none."""
+    """Number of the day of a date or time, as it is written, whatever its zone; None if it is
+    none.
+    """
     try:
         return datetime.fromisoformat(text).toordinal()
     except ValueError:
@@ -169,7 +174,9 @@ def _day(text: str) -> int | None:
 
 
 def _columns_of(source: Source, fields: Sequence[LogField], given: Mapping[str, str]) -> dict[str, Any]:
-    """Columns of a file that is read row by row: numbers in 8 bytes each, and of equal texts one."""
+    """Columns of a file that is read row by row: numbers in 8 bytes each, and of equal texts
+    one.
+    """
     if fields is SHOWN and not given and _YANDEX.match(bytes(source.data[:_HEAD])):
         return _of_yandex(source)
     chosen: dict[str, str] = {}
@@ -318,7 +325,9 @@ def _number(value: Any, role: str, path: str, line: int) -> float:
 
 
 def _seconds(value: Any) -> float | None:
-    """Seconds since 1970 of a time of ISO 8601, in UTC where it names no zone; None if it is none."""
+    """Seconds since 1970 of a time of ISO 8601, in UTC where it names no zone; None if it is
+    none.
+    """
     try:
         found = value if isinstance(value, datetime) else datetime.fromisoformat(_text(value))
     except ValueError:

@@ -1,7 +1,8 @@
 """One problem of the input, and the two ways to meet it: stop at the first, or collect them all.
 
-Every reader hands its problems to a function of type `Complain` and goes on with the next row if that function returns. So reading
-(which refuses) and validating (which collects) share each parser, and cannot disagree.
+Every reader hands its problems to a function of type `Complain` and goes on with the next row if
+that function returns. So reading (which refuses) and validating (which collects) share each parser,
+and cannot disagree.
 """
 
 from collections import Counter

@@ -1,4 +1,5 @@
-"""Configuration files: YAML, TOML and JSON, read into plain values, and the JSON Schema of each command.
+"""Configuration files: YAML, TOML and JSON, read into plain values, and the JSON Schema of each
+command.
 
 A key twice, and values that grow without end, are refused.
 """

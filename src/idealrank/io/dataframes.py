@@ -1,4 +1,6 @@
-"""Dataframes of any library: pandas, Polars, PyArrow, DuckDB and whatever else narwhals knows or speaks the Arrow C stream."""
+"""Dataframes of any library: pandas, Polars, PyArrow, DuckDB and whatever else narwhals knows or
+speaks the Arrow C stream.
+"""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -23,7 +25,8 @@ from idealrank.stats.randomness import in_order
 
 _MOST_COPIED = 1 << 18  # rows
 _BLOCK = 1 << 18  # categories at a time
-_MOST_CODES = 16  # of Polars, for a row: of a column that is a small part of what it keeps there are more
+# of Polars, for a row: of a column that is a small part of what it keeps there are more
+_MOST_CODES = 16
 
 
 def qrels_from_frame(
@@ -77,7 +80,8 @@ def _rows_of_narwhals(frame: Any, table: Table, columns: Columns, where: str, no
     try:
         return _rows_of_pieces(_arrow_table(picked, chosen.names, pyarrow), table, chosen, where)
     except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, UnicodeEncodeError):
-        # Cells of mixed types (a pandas column of objects) have no Arrow type, half a surrogate pair no UTF-8; they go the slow way.
+        # Cells of mixed types (a pandas column of objects) have no Arrow type, half a surrogate
+        # pair no UTF-8; they go the slow way.
         return [_rows_of_cells(picked, table, chosen, where)]
 
 
@@ -113,7 +117,8 @@ def _arrow_table(frame: Any, wanted: Sequence[str], pyarrow: Any) -> Any:
     words = {dtype: _categories(dtype, count, pyarrow) if count <= _MOST_CODES * len(frame) else None for dtype, count in most.items()}
     coded = {name: _coded(columns[name].to_native(), found, words[found.dtype], pyarrow) for name, found in codes.items()}
     arrays = [_in_chunks(series.to_native(), pyarrow) if coded.get(name) is None else coded[name] for name, series in columns.items()]
-    return pyarrow.Table.from_arrays(arrays, names=list(columns))  # by other names it would look for pandas
+    # by other names it would look for pandas
+    return pyarrow.Table.from_arrays(arrays, names=list(columns))
 
 
 def _in_chunks(series: Any, pyarrow: Any) -> Any:
@@ -153,7 +158,8 @@ def _codes(series: Any) -> _Codes | None:
         return None
     if series.null_count() or not len(series):
         return None
-    pieces = [piece.to_numpy() for piece in series.to_physical().get_chunks() if len(piece)]  # where they are, since each is whole
+    # where they are, since each is whole
+    pieces = [piece.to_numpy() for piece in series.to_physical().get_chunks() if len(piece)]
     return _Codes(series.dtype, pieces, max(int(piece.max()) for piece in pieces) + 1)
 
 
@@ -169,7 +175,8 @@ def _categories(dtype: Any, most: int, pyarrow: Any) -> Any:
         is_known = found.dtype == dtype and not found.null_count() and (found.to_physical() == codes).all()
         return found.cast(str).to_arrow() if is_known else None
 
-    # In blocks, whose memory is used again: a first touch of memory takes longer than what is written there.
+    # In blocks, whose memory is used again: a first touch of memory takes longer than what is
+    # written there.
     ends, letters, size = np.empty(most + 1, np.int32), np.empty(8 * most, np.uint8), 0
     ends[0] = 0
     try:
@@ -186,7 +193,8 @@ def _categories(dtype: Any, most: int, pyarrow: Any) -> Any:
                 letters.resize(max(size + count, 2 * letters.size), refcheck=False)
             letters[size : size + count] = np.frombuffer(data, np.uint8, count, int(starts[0])) if count else 0
             size += count
-    except (AttributeError, TypeError, polars.exceptions.PolarsError):  # older versions, and categories with codes of fewer bytes
+    # older versions, and categories with codes of fewer bytes
+    except (AttributeError, TypeError, polars.exceptions.PolarsError):
         return None
     return pyarrow.Array.from_buffers(pyarrow.string(), most, [None, *map(pyarrow.py_buffer, (ends, letters[:size]))])
 
@@ -199,7 +207,8 @@ def _coded(series: Any, codes: _Codes, words: Any, pyarrow: Any) -> Any:
     if codes.most > _MOST_CODES * rows.size:
         return None
     row_of = np.zeros(codes.most, np.int64)
-    row_of[rows[::-1]] = np.arange(rows.size - 1, -1, -1)  # the first row of each, for the last one written stays
+    # the first row of each, for the last one written stays
+    row_of[rows[::-1]] = np.arange(rows.size - 1, -1, -1)
     is_first = np.zeros(rows.size, bool)
     is_first[row_of[rows]] = True
     firsts = np.flatnonzero(is_first)

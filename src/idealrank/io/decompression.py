@@ -1,4 +1,6 @@
-"""Decompression step by step: a few megabytes in memory at a time, and no more in all than a file of its size can reasonably hold."""
+"""Decompression step by step: a few megabytes in memory at a time, and no more in all than a file
+of its size can reasonably hold.
+"""
 
 import mmap
 from collections.abc import Callable, Generator, Iterator
@@ -13,7 +15,8 @@ RATIO = 200  # times its own size that a larger one may; text reaches 20
 _MEMORY = 1 << 30  # bytes that a dictionary of xz may ask for; `xz -9` asks for 64 MiB
 _CHUNK = 1 << 16
 _STEP = 1 << 20
-# A block of Zstandard has 4 bytes at least and 128 KiB unpacked at most; its decompressor takes no bound of its own.
+# A block of Zstandard has 4 bytes at least and 128 KiB unpacked at most; its decompressor takes no
+# bound of its own.
 _ZSTD_CHUNK = 1 << 10
 
 _Pieces: TypeAlias = Generator[bytes, None, int]

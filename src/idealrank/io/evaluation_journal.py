@@ -1,4 +1,6 @@
-"""Journal of an evaluation of several files: the values of each finished file, so that a job that was killed measures none twice."""
+"""Journal of an evaluation of several files: the values of each finished file, so that a job that
+was killed measures none twice.
+"""
 
 import base64
 import json
@@ -31,14 +33,16 @@ class EvaluationJournal:
         self._path = Path(path)
         self._head = {"format": _FORMAT, "version": __version__, **subject}
         self._lines: dict[str, dict[str, Any]] = {}
-        self._states: dict[str, list[int]] = {}  # of files that were looked for, before they are read
+        # of files that were looked for, before they are read
+        self._states: dict[str, list[int]] = {}
         self._whole = 0  # bytes of complete lines
         try:
             lines = self._path.read_bytes().splitlines(keepends=True) if self._path.exists() else []
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
         found = [_parsed(line) for line in lines if line.endswith(b"\n")]
-        if lines and not (lines[0].startswith(_START) or _START.startswith(lines[0])):  # or the beginning of its first line
+        # or the beginning of its first line
+        if lines and not (lines[0].startswith(_START) or _START.startswith(lines[0])):
             raise InputError(f"{path}: found a file that is no journal of an evaluation, expected none or one; name another output")
         if found and found[0] == json.loads(json.dumps(self._head)):
             self._whole = sum(len(line) for line in lines if line.endswith(b"\n"))
@@ -97,7 +101,8 @@ class EvaluationJournal:
         is_new = not self._lines
         self._lines[path] = line
         try:
-            with self._path.open("wb" if is_new else "r+b") as file:  # the first line of this subject replaces others
+            # the first line of this subject replaces others
+            with self._path.open("wb" if is_new else "r+b") as file:
                 file.seek(0 if is_new else self._whole)
                 file.truncate()
                 file.writelines(json.dumps(one).encode() + b"\n" for one in ([self._head, line] if is_new else [line]))

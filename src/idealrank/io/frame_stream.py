@@ -1,4 +1,6 @@
-"""Lazy frames of Polars and relations of DuckDB, read batch by batch while the query runs: its result is never in memory as a whole."""
+"""Lazy frames of Polars and relations of DuckDB, read batch by batch while the query runs: its
+result is never in memory as a whole.
+"""
 
 from collections.abc import Iterator, Sequence
 from importlib import import_module

@@ -1,4 +1,6 @@
-"""Problems between judgments and a run: queries and documents that never meet, grades and scores without effect."""
+"""Problems between judgments and a run: queries and documents that never meet, grades and scores
+without effect.
+"""
 
 import re
 import unicodedata
@@ -23,7 +25,8 @@ from idealrank.evaluation.coverage import (
 )  # fmt: skip
 from idealrank.io.complaints import Severity
 
-# What differs -> how to take the difference away. Tried in this order: the smallest change that joins something is the suspicion.
+# What differs -> how to take the difference away. Tried in this order: the smallest change that
+# joins something is the suspicion.
 _CHANGES: dict[str, Callable[[str], str]] = {
     "blanks at the ends": str.strip,
     "invisible characters": lambda text: re.sub(r"[\ufeff\u200b-\u200f\u00ad]", "", text),
@@ -39,7 +42,8 @@ _CHANGES: dict[str, Callable[[str], str]] = {
     "a prefix and zeros before the number": lambda text: re.sub(r"\A\D*0*(?=\d+\Z)", "", text),
     "the part after a separator": lambda text: re.split(r"[-_:#]", text)[0],
 }
-# Ids of one side must lack what is taken away from the other: SKU-1 and SKU-2 are two products, and chunk d1#2 is of document d1.
+# Ids of one side must lack what is taken away from the other: SKU-1 and SKU-2 are two products, and
+# chunk d1#2 is of document d1.
 _LACKED_BY_ONE = frozenset({"the part after a separator"})
 
 

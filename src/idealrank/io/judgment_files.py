@@ -1,4 +1,6 @@
-"""Judgments with their origin: qrels whose second column names the assessor below a line that says how they were made, and label tables."""
+"""Judgments with their origin: qrels whose second column names the assessor below a line that says
+how they were made, and label tables.
+"""
 
 import csv
 import io

@@ -1,4 +1,6 @@
-"""Kinds of assessors in files of judgments: grades of people and of models are never joined without a note."""
+"""Kinds of assessors in files of judgments: grades of people and of models are never joined without
+a note.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,6 @@
-"""Judgments row by row, with all that tools know beside a grade: the assessor, texts, features, other columns."""
+"""Judgments row by row, with all that tools know beside a grade: the assessor, texts, features,
+other columns.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -130,8 +132,8 @@ def one_grade_each(path: str, rows: Sequence[JudgmentRow]) -> Rows:
 
 
 def valid_text(value: Any) -> str:
-    r"""A text as UTF-8 can hold it: half surrogate pairs become question marks; empty for what is no
-    text.
+    r"""A text as UTF-8 can hold it: half surrogate pairs become question marks; empty for what is
+    no text.
 
     Examples
     --------

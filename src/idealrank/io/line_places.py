@@ -1,4 +1,6 @@
-"""Places of lines that cannot be used, in files that are read in parts: found block by block, so that no file is in memory as a whole."""
+"""Places of lines that cannot be used, in files that are read in parts: found block by block, so
+that no file is in memory as a whole.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,6 @@
-"""Every problem of one collection at once, whatever its format, and the collection itself where it can be read all the same."""
+"""Every problem of one collection at once, whatever its format, and the collection itself where it
+can be read all the same.
+"""
 
 import math
 from collections.abc import Sequence
@@ -21,7 +23,8 @@ from idealrank.io.row_parts import Blocks, Rows, Table, complain_of_duplicates, 
 from idealrank.io.sources import AnyPath, Source, open_sources
 from idealrank.io.table_columns import Columns
 
-# Kinds of the kernel that stop a reader; an infinite grade and a file without judgments stop it too, an infinite score does not.
+# Kinds of the kernel that stop a reader; an infinite grade and a file without judgments stop it
+# too, an infinite score does not.
 _RUN_ERRORS = {"fields", "number", "nan", "control", "too-long", "duplicate"}
 _ERRORS = {"qrels": _RUN_ERRORS | {"infinite", "no-data"}, "run": _RUN_ERRORS}
 

@@ -1,4 +1,6 @@
-"""Assignments of nuggets to answers, as the tool nuggetizer writes them: JSON lines, one for each answer."""
+"""Assignments of nuggets to answers, as the tool nuggetizer writes them: JSON lines, one for each
+answer.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple

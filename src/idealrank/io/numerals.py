@@ -1,4 +1,6 @@
-"""Numbers written in text, by the same rules as the kernel's: decimal, exponent, sign, infinity; nothing of Python's own spellings."""
+"""Numbers written in text, by the same rules as the kernel's: decimal, exponent, sign, infinity;
+nothing of Python's own spellings.
+"""
 
 import re
 from collections.abc import Sequence
@@ -30,7 +32,8 @@ def parse_numbers(texts: Sequence[str]) -> FloatArray | None:
     cell by cell.
     """
     joined = "".join(texts)
-    # Python also takes underscores and the digits of every script; the kernel does not, so neither do we.
+    # Python also takes underscores and the digits of every script; the kernel does not, so neither
+    # do we.
     if "_" in joined or not joined.isascii():
         return None
     try:

@@ -1,4 +1,6 @@
-"""Files of pools with strata and inclusion probabilities, as `idealrank judge pool` and TREC's sampled judgments have them."""
+"""Files of pools with strata and inclusion probabilities, as `idealrank judge pool` and TREC's
+sampled judgments have them.
+"""
 
 import csv
 import io

@@ -1,4 +1,6 @@
-"""Input files of a number: path, size and time at once; SHA-256 on request, since it costs as much as scoring."""
+"""Input files of a number: path, size and time at once; SHA-256 on request, since it costs as much
+as scoring.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,9 @@
-"""Rows in any order, written to temporary files by the hash of their query, so that each file holds whole queries and fits into memory.
+"""Rows in any order, written to temporary files by the hash of their query, so that each file holds
+whole queries and fits into memory.
 
-Rows keep their order inside a file, so that ties in input order and documents that come twice are decided as in the whole run. The files
-have no names: the system removes them with the process, however it ends.
+Rows keep their order inside a file, so that ties in input order and documents that come twice are
+decided as in the whole run. The files have no names: the system removes them with the process,
+however it ends.
 """
 
 import mmap
@@ -32,7 +34,8 @@ _LEVELS = 6  # of files that are split again
 _HASHED = 256  # bytes of an id
 _BASIS, _PRIME = 0xCBF29CE484222325, 0x100000001B3  # FNV-1a
 _MIX = 0x9E3779B97F4A7C15
-_ROWS = 1 << 16  # of a piece; a file has a block of each piece that was written, and many of a few rows
+# of a piece; a file has a block of each piece that was written, and many of a few rows
+_ROWS = 1 << 16
 _BLANKS = np.zeros(256, bool)
 _BLANKS[[9, 10, 13, 32]] = True
 
@@ -218,7 +221,8 @@ def load_arrow() -> Any:
     left is counted.
     """
     pyarrow = load_extra("pyarrow", "grouping a run whose rows are not grouped by query", "arrow")
-    import_module("pyarrow.compute")  # which the first `take` would load, and which needs more memory than pyarrow
+    # which the first `take` would load, and which needs more memory than pyarrow
+    import_module("pyarrow.compute")
     return pyarrow
 
 
@@ -250,7 +254,8 @@ def lines_layout(piece_bytes: int) -> Layout[memoryview]:
         taken = memoryview(letters_ if letters_ is not None else b"")
         found: list[list[Any]] = [[taken[at[number] : at[number + 1]]] for number in range(count)]
         for buffers in found:
-            if bytes(buffers[0][: len(MARK)]) == MARK:  # a part of the id inside a file, which it would not be at the start of one
+            # a part of the id inside a file, which it would not be at the start of one
+            if bytes(buffers[0][: len(MARK)]) == MARK:
                 buffers.insert(0, b"\n")
         if is_open:
             found[int(buckets[-1])].append(b"\n")
@@ -282,7 +287,8 @@ def rows_layout() -> Layout[Rows]:
         of_id = bucket_of(hashes)
         first = np.full(of_id.size, queries.codes.size)
         first[queries.codes[::-1]] = np.arange(queries.codes.size - 1, -1, -1)
-        by_bucket = np.lexsort((first, of_id))  # in the order of first appearance, in which the kernel looks for errors
+        # in the order of first appearance, in which the kernel looks for errors
+        by_bucket = np.lexsort((first, of_id))
         rank = np.empty(by_bucket.size, np.int32)
         rank[by_bucket] = np.arange(by_bucket.size, dtype=np.int32)
         codes = rank[queries.codes]
@@ -336,7 +342,9 @@ def _joined(blocks: Sequence[Rows], pyarrow: Any) -> Rows:
 
 
 def _stable_order(codes: AnyArray, count: int) -> IntArray:
-    """Rows in the order of their codes, which are below `count`: by radix, sixteen bits at a time."""
+    """Rows in the order of their codes, which are below `count`: by radix, sixteen bits at a
+    time.
+    """
     low = np.argsort((codes & 0xFFFF).astype(np.uint16), kind="stable")
     return low if count <= 1 << 16 else low[np.argsort((codes[low] >> 16).astype(np.uint16), kind="stable")]
 

@@ -1,4 +1,6 @@
-"""Files with a word for each query: its categories, its traffic or weight, the cluster it belongs to."""
+"""Files with a word for each query: its categories, its traffic or weight, the cluster it belongs
+to.
+"""
 
 import math
 import re
@@ -25,14 +27,16 @@ else:
     Categories = annotation("idealrank.analysis.comparison.slice_differences", "Categories")
 
 _QUERY = ("query", "query_id", "query-id", "qid", "topic")
-_USER = ("user", "user_id", "user-id", "userid")  # the query of recommenders, where no column has a name of _QUERY
+# the query of recommenders, where no column has a name of _QUERY
+_USER = ("user", "user_id", "user-id", "userid")
 _CATEGORY = ("category", "slice")
 _TRAFFIC = ("weight", "traffic", "count", "frequency")
 _CLUSTER = ("cluster", "user", "session")
 _HEAD = 1 << 16
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _BLANKS = re.compile(r"[ \t]+")
-_OF_TRAFFIC = "traffic:"  # before the path of a file of traffic: its head, torso and tail are slices
+# before the path of a file of traffic: its head, torso and tail are slices
+_OF_TRAFFIC = "traffic:"
 
 
 def read_categories(
@@ -43,11 +47,13 @@ def read_categories(
     Parameters
     ----------
     path : path, list of paths, or dataframe
-        CSV, TSV, JSON, JSON lines, Parquet or Arrow. Columns are ``query`` (or query_id, query-id, qid, topic, user, user_id) and
-        ``category`` (or slice). If there are only two columns, the second may have any name except one reserved for other files; further
-        columns are ignored. JSON may also be ``{query: category}``. Text without a header line: lines ``QUERY CATEGORY``, separated by a
-        comma, a tab, a semicolon or blanks; lines that begin with ``#`` are comments. A query on several lines, or with a list, belongs to
-        several categories. Compressed files are decompressed; ``-`` is standard input.
+        CSV, TSV, JSON, JSON lines, Parquet or Arrow. Columns are ``query`` (or query_id, query-id,
+        qid, topic, user, user_id) and ``category`` (or slice). If there are only two columns, the
+        second may have any name except one reserved for other files; further columns are ignored.
+        JSON may also be ``{query: category}``. Text without a header line: lines ``QUERY
+        CATEGORY``, separated by a comma, a tab, a semicolon or blanks; lines that begin with ``#``
+        are comments. A query on several lines, or with a list, belongs to several categories.
+        Compressed files are decompressed; ``-`` is standard input.
     columns : mapping, optional
         Names of the columns: ``{"query": ..., "category": ...}``; guessed where not given.
     tell : callable, optional
@@ -94,11 +100,13 @@ def read_traffic(
     Parameters
     ----------
     path : path, list of paths, or dataframe
-        As for `read_categories`, with a column ``traffic`` (or weight, count, frequency) of finite numbers of at least 0, each query once.
+        As for `read_categories`, with a column ``traffic`` (or weight, count, frequency) of finite
+        numbers of at least 0, each query once.
     columns : mapping, optional
         Names of the columns: ``{"query": ..., "traffic": ...}``; guessed where not given.
     zeros : {"allowed", "refused"}
-        Whether zeros are allowed. They are refused in weights: a query without weight cannot be compared.
+        Whether zeros are allowed. They are refused in weights: a query without weight cannot be
+        compared.
     tell : callable, optional
         Callback for messages about irregularities; without it they are warnings.
 
@@ -112,7 +120,8 @@ def read_traffic(
     InputError
         A file cannot be opened.
     FileFormatError
-        A column is missing, a cell is not such a number, or a query appears twice; the message names file and line.
+        A column is missing, a cell is not such a number, or a query appears twice; the message
+        names file and line.
 
     Examples
     --------
@@ -134,7 +143,8 @@ def read_traffic(
 
 
 def read_clusters(path: "Paths | Any", *, columns: Mapping[str, str] | None = None, tell: Tell | None = None) -> dict[str, str]:
-    r"""Read the cluster (user, session, topic) of each query, for `clusters` of `compare` and `gate`.
+    r"""Read the cluster (user, session, topic) of each query, for `clusters` of `compare` and
+    `gate`.
 
     Parameters
     ----------
@@ -155,7 +165,8 @@ def read_clusters(path: "Paths | Any", *, columns: Mapping[str, str] | None = No
     InputError
         A file cannot be opened.
     FileFormatError
-        A column is missing, a cell is empty, or a query appears twice; the message names file and line.
+        A column is missing, a cell is empty, or a query appears twice; the message names file and
+        line.
 
     Examples
     --------
@@ -361,7 +372,8 @@ def _rows(source: Source) -> Iterator[tuple[list[str], int]]:
     lines = (line for line in bytes(source.data[:_HEAD]).splitlines() if line.strip() and not line.startswith(b"#"))
     head = next(lines, b"")
     delimiter = next((sign for sign in (b"\t", b",", b";") if sign in head), None)
-    if delimiter is not None and not (delimiter == b";" and b" " in head.strip()):  # an id may hold a semicolon
+    # an id may hold a semicolon
+    if delimiter is not None and not (delimiter == b";" and b" " in head.strip()):
         for rows, numbers in rows_in_batches(source, delimiter.decode()):
             yield from zip(rows, numbers.tolist(), strict=True)
         return

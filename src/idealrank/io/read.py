@@ -19,7 +19,8 @@ from idealrank.io.sources import AnyPath, Paths, Source, open_sources
 from idealrank.io.table_columns import Columns
 
 _Reader: TypeAlias = Callable[[Source, Table, Columns, Notes, Complain], Rows | Blocks]
-# Format -> module and function; loaded when first needed, so that TREC files do not pay for the other formats.
+# Format -> module and function; loaded when first needed, so that TREC files do not pay for the
+# other formats.
 _READERS: dict[Format, tuple[str, str]] = {
     "json": ("nested", "read_json"),
     "jsonl": ("nested", "read_json_lines"),
@@ -56,13 +57,16 @@ def read_qrels(
     Parameters
     ----------
     path : path, list of paths, or dataframe
-        One collection in one or several files; ``"-"`` is standard input. gzip, bzip2, xz and Zstandard are decompressed. Or a dataframe.
+        One collection in one or several files; ``"-"`` is standard input. gzip, bzip2, xz and
+        Zstandard are decompressed. Or a dataframe.
     format : str
-        ``"auto"``, ``"trec"``, ``"json"``, ``"jsonl"``, ``"csv"``, ``"tsv"``, ``"parquet"``, ``"arrow"``, ``"beir"``, ``"letor"``,
-        ``"quepid"``, ``"rre"``, ``"opensearch"``, ``"ubi"``, ``"label-studio"``, ``"elasticsearch"`` or ``"solr"``. ``"auto"`` inspects
-        the extension and the content. The last two are formats of runs, the five before of judgments.
+        ``"auto"``, ``"trec"``, ``"json"``, ``"jsonl"``, ``"csv"``, ``"tsv"``, ``"parquet"``,
+        ``"arrow"``, ``"beir"``, ``"letor"``, ``"quepid"``, ``"rre"``, ``"opensearch"``, ``"ubi"``,
+        ``"label-studio"``, ``"elasticsearch"`` or ``"solr"``. ``"auto"`` inspects the extension and
+        the content. The last two are formats of runs, the five before of judgments.
     columns : mapping or sequence, optional
-        For columns, records and dataframes: ``{"query": ..., "document": ..., "grade": ...}`` or the three names; guessed by default.
+        For columns, records and dataframes: ``{"query": ..., "document": ..., "grade": ...}`` or
+        the three names; guessed by default.
     duplicates : {"error", "first", "last", "best"}
         Treatment of a document judged twice for a query.
     group : path, optional
@@ -126,7 +130,8 @@ def read_run(
 ) -> Run:
     """Read a run.
 
-    TREC runs are memory-mapped: evaluation reads, checks and ranks them in one pass, so their lines are not checked before that.
+    TREC runs are memory-mapped: evaluation reads, checks and ranks them in one pass, so their lines
+    are not checked before that.
 
     Parameters
     ----------
@@ -238,7 +243,8 @@ def read_part(
             return read_labels(source, group, notes, complain).rows()
         if labels is None:
             found = "found scores, one a line, expected the file of labels too, to know whose"
-            command = "give it as the judgments, not on standard input"  # a command takes the labels from there
+            # a command takes the labels from there
+            command = "give it as the judgments, not on standard input"
             raise InputError(f"{source.path}: {found}", hint="name it with labels=", command_hint=command)
         return read_scores(source, read_labels(open_sources(labels, notes)[0], group, notes, refuse))
     finally:  # A file that was cut short read as zeros, whatever the reader made of them.

@@ -1,4 +1,6 @@
-"""Records with named fields from JSON lines, JSON, Parquet, Arrow files and dataframes, for files of queries and of texts."""
+"""Records with named fields from JSON lines, JSON, Parquet, Arrow files and dataframes, for files
+of queries and of texts.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +21,9 @@ _ROWS = 1 << 12
 
 
 class FieldRecord(NamedTuple):
-    """Named values, with the place and line of the record; the line is 0 where there are no lines."""
+    """Named values, with the place and line of the record; the line is 0 where there are no
+    lines.
+    """
 
     fields: Mapping[str, Any]
     place: str
@@ -59,7 +63,8 @@ def _arrow_batches(source: Source, choose: Choose, pyarrow: Any) -> Iterator[Any
     reader, ipc = pyarrow.PythonFile(source.open()), import_module("pyarrow.ipc")
     data = (ipc.open_file if bytes(source.data[:6]) == _ARROW[0] else ipc.open_stream)(reader).read_all()
     data = data.select(_chosen_once(source, data.schema.names, choose))
-    data.validate(full=True)  # the reader maps what the file says; offsets that point outside would be followed
+    # the reader maps what the file says; offsets that point outside would be followed
+    data.validate(full=True)
     yield from data.to_batches(max_chunksize=_ROWS)
 
 

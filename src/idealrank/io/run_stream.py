@@ -1,4 +1,6 @@
-"""Runs that are read within a budget of memory: part by part, and grouped by query in temporary files where their rows are not."""
+"""Runs that are read within a budget of memory: part by part, and grouped by query in temporary
+files where their rows are not.
+"""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,10 +26,13 @@ from idealrank.io.sources import Paths, Source, open_sources
 from idealrank.io.table_columns import Columns
 
 Count: TypeAlias = Callable[[int, int], None]
-"""Gets how many bytes of the files were read, and how many there are; twice as many where rows are grouped first."""
+"""Gets how many bytes of the files were read, and how many there are; twice as many where rows are
+grouped first.
+"""
 
-# Bytes of the data in parts of the memory that is left for them, found by measurement (benchmarks/jobs_large.py holds them to the budget):
-# a part of text is its lines, which are mapped, and its hits; a part of rows stands in memory as columns and as the kernel's table.
+# Bytes of the data in parts of the memory that is left for them, found by measurement
+# (benchmarks/jobs_large.py holds them to the budget): a part of text is its lines, which are
+# mapped, and its hits; a part of rows stands in memory as columns and as the kernel's table.
 _TEXT_SHARE, _ROWS_SHARE, _PIECE_SHARE = 4, 12, 24
 _LARGEST_TEXT, _LARGEST_ROWS, _LARGEST_PIECE = 64 << 20, 128 << 20, 32 << 20
 _QUERY_SHARE = 2.5  # bytes of memory for a byte of the largest query, and twice that for rows
@@ -218,9 +223,11 @@ class PieceReader:
         for rows in self._pieces(min(left // _PIECE_SHARE, _LARGEST_PIECE)):
             if not rows.values.size:
                 continue
-            if len(began) < 2 and "pyarrow" in sys.modules:  # which has read the rows, unless they are of a text file
+            # which has read the rows, unless they are of a text file
+            if len(began) < 2 and "pyarrow" in sys.modules:
                 began.append(distinct_ids(rows.queries))
-                if len(set.intersection(*began)) > 1 and len(began) == 2:  # of grouped rows, one query may go on
+                # of grouped rows, one query may go on
+                if len(set.intersection(*began)) > 1 and len(began) == 2:
                     raise ScatteredError
             first = last_query(rows.queries)
             if first > 0 or (last and last[-1].queries.bytes_at(last[-1].values.size - 1) != rows.queries.bytes_at(0)):
@@ -303,7 +310,8 @@ class FileReader(PieceReader):
                     done += rows.values.size
                     self._tell(done)
             except InputError:
-                # The first error of the file may be in another column of a later piece; the file is read as a whole where that fits.
+                # The first error of the file may be in another column of a later piece; the file is
+                # read as a whole where that fits.
                 fits = self._budget.total - resident() > _WHOLE_ROW * self._n_rows
                 if self._kind in ("parquet", "arrow") and fits:
                     read_part(source=source, table="run", kind=self._kind, columns=self._columns, notes=notes, complain=refuse)

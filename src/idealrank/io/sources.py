@@ -1,7 +1,8 @@
 """The bytes of a file, a stream or a compressed file, mapped into memory; nothing is parsed here.
 
-Plain files are mapped as they are. Standard input, pipes and compressed files are written to an unlinked temporary file first, so
-that everything after this module sees one kind of thing: a buffer that the operating system pages in on access.
+Plain files are mapped as they are. Standard input, pipes and compressed files are written to an
+unlinked temporary file first, so that everything after this module sees one kind of thing: a buffer
+that the operating system pages in on access.
 """
 
 import io
@@ -199,7 +200,8 @@ def _map(file: IO[bytes], name: str) -> Data:
     mode = _mode(file)
     if stat.S_ISREG(mode) and file.tell() == 0:
         return _map_regular(file)
-    if stat.S_ISCHR(mode) and not file.isatty() and file.read(1):  # /dev/zero and its kind have no end; /dev/null has nothing else
+    # /dev/zero and its kind have no end; /dev/null has nothing else
+    if stat.S_ISCHR(mode) and not file.isatty() and file.read(1):
         raise InputError(f"{name}: found a device, expected a file, a pipe or standard input")
     return _spooled(iter(lambda: file.read(1 << 20), b""))
 
@@ -232,7 +234,9 @@ def _map_regular(file: IO[bytes]) -> Data:
 
 
 def _compression(data: Data) -> str:
-    """The compression by its magic bytes, none of which can begin a text; an ending may be wrong."""
+    """The compression by its magic bytes, none of which can begin a text; an ending may be
+    wrong.
+    """
     start = bytes(data[:10])
     if start.startswith(b"\x1f\x8b"):
         return "gzip"

@@ -93,7 +93,8 @@ def choose_columns(names: Sequence[str], table: Table, given: Columns, where: st
     found = {"query": (query, QUERY), "document": (document, DOCUMENT)}
     if not (implicit or every_row):
         found[value_role] = (value, usual_values)
-    # A role without a name has no column, even where a column has no name, as the index of a dataframe.
+    # A role without a name has no column, even where a column has no name, as the index of a
+    # dataframe.
     if any(not name or names.count(name) != 1 for name, _ in found.values()):
         raise _refusal(found, spelled, names, table, where)
     chosen = Chosen(query, document, "" if every_row else value, by_rank)

@@ -1,4 +1,6 @@
-"""Checks of text cells, a batch at a time: everything at once where all is well, cell by cell where it is not."""
+"""Checks of text cells, a batch at a time: everything at once where all is well, cell by cell where
+it is not.
+"""
 
 import math
 import re

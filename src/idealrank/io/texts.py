@@ -1,4 +1,6 @@
-"""Texts of queries and documents by id: only those that are wanted are kept, and reading ends when the last of them is found."""
+"""Texts of queries and documents by id: only those that are wanted are kept, and reading ends when
+the last of them is found.
+"""
 
 import csv
 import io
@@ -18,7 +20,8 @@ from idealrank.io.record_files import BYTE_ORDER_MARK, FieldRecord, columnar_rec
 from idealrank.io.sources import AnyPath, open_sources, open_stream
 
 LENGTH = 300
-# Names of columns and fields, in the order in which they are looked for; MS MARCO's passages have a pid and a docid.
+# Names of columns and fields, in the order in which they are looked for; MS MARCO's passages have a
+# pid and a docid.
 _IDS = (
     "_id", "id", "pid", "passage_id", "query_id", "query-id", "qid", "topic_id", "topic", "doc_id", "docid", "docno", "document_id",
     "corpus_id", "corpus-id",
@@ -26,7 +29,8 @@ _IDS = (
 _ELSE_IDS = ("query", "document", "doc")
 _LINKS = ("url", "link", "uri", "href")
 _TEXTS = ("text", "contents", "content", "body", "passage", "abstract", "question", "query", "document", "description")
-# The id of a record that begins with it: most lines of a large file are not wanted, and need not be parsed.
+# The id of a record that begins with it: most lines of a large file are not wanted, and need not be
+# parsed.
 _LEADING_ID = re.compile(rb'\s*\{\s*"(' + b"|".join(name.encode() for name in _IDS) + rb')"\s*:\s*(?:"([^"\\]*)"|(\d+))')
 _WIDE = 4  # letters looked at for each that is kept: blanks are drawn together
 
@@ -103,8 +107,8 @@ def _collect(
 
 
 def read_documents(path: AnyPath, wanted: Collection[str] | None = None, *, tell: Tell | None = None) -> dict[str, DocumentText]:
-    r"""Read titles, texts and addresses by id, with their line ends, for people and judges that read
-    them whole.
+    r"""Read titles, texts and addresses by id, with their line ends, for people and judges that
+    read them whole.
     """
     found: dict[str, DocumentText] = {}
     _collect(path, wanted, tell, found, lambda entry: entry.content)

@@ -1,4 +1,6 @@
-"""Checks of values that have a type already (JSON, objects of a dataframe): what is a number, what is an id."""
+"""Checks of values that have a type already (JSON, objects of a dataframe): what is a number, what
+is an id.
+"""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,6 @@
-"""User Behavior Insights (UBI), the logs of OpenSearch: a store of queries with their results, and a store of events."""
+"""User Behavior Insights (UBI), the logs of OpenSearch: a store of queries with their results, and
+a store of events.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +16,8 @@ from idealrank.io.notes import Notes, Tell
 from idealrank.io.record_files import FieldRecord, columnar_records, is_columnar, json_records, line_records
 from idealrank.io.sources import Paths, Source, open_sources
 
-_HITS = ("query_response_hit_ids", "query_response_object_ids", "query_response_objects_ids")  # by version of the specification
+# by version of the specification
+_HITS = ("query_response_hit_ids", "query_response_object_ids", "query_response_objects_ids")
 _TEXTS = ("user_query", "query")
 _OBJECT = ("event_attributes.object.object_id", "object_id")
 _WORD = 16  # bytes of a file that tell its layout
@@ -32,8 +35,8 @@ class _Events:
 
 
 def read_ubi(queries: Paths, events: Paths, *, clicks: Sequence[str] = ("click",), tell: Tell | None = None) -> LogRows:
-    r"""Read the two stores of User Behavior Insights, as exported from OpenSearch: every result of a
-    query was shown, at its place.
+    r"""Read the two stores of User Behavior Insights, as exported from OpenSearch: every result of
+    a query was shown, at its place.
 
     User Behavior Insights, specification 1.0 and 1.3, https://github.com/o19s/ubi.
     """

@@ -4,8 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
-# Names without case and punctuation, most usual first. The second group holds names that often mean something else beside those of
-# the first (the text of a query, a score beside a grade), so it is looked at only when the first finds nothing.
+# Names without case and punctuation, most usual first. The second group holds names that often mean
+# something else beside those of the first (the text of a query, a score beside a grade), so it is
+# looked at only when the first finds nothing.
 Names: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 QUERY: Names = (
     ("queryid", "qid", "topicid", "queryno", "topicno", "userid", "sessionid", "searchid", "requestid", "groupid"),
@@ -27,8 +28,8 @@ SCORE: Names = (
     ("probability",),
 )
 RANK: Names = (("rank", "ranking", "position"), ())
-# Columns beside query and document that hold no grade: times, and the nameless index that dataframes write. With no others, a table of
-# judgments is a list of interactions.
+# Columns beside query and document that hold no grade: times, and the nameless index that
+# dataframes write. With no others, a table of judgments is a list of interactions.
 NO_GRADE = frozenset(("timestamp", "time", "date", "datetime", "ts", "unixtime", "eventtime", "createdat", "index", "unnamed0", ""))
 
 

@@ -1,6 +1,8 @@
-"""Judgments: what unjudged documents could change, agreement of assessors, aggregated grades, and a model's grades corrected by human ones.
+"""Judgments: what unjudged documents could change, agreement of assessors, aggregated grades, and a
+model's grades corrected by human ones.
 
-Everything here takes qrels, runs, mappings or plain arrays, and reads no file; `idealrank judge` and `idealrank.api` read files for it.
+Everything here takes qrels, runs, mappings or plain arrays, and reads no file; `idealrank judge`
+and `idealrank.api` read files for it.
 """
 
 from idealrank._lazy import public_names

@@ -1,7 +1,9 @@
-"""One grade from the grades of several raters: majority vote, and Dawid and Skene's model of each rater's errors.
+"""One grade from the grades of several raters: majority vote, and Dawid and Skene's model of each
+rater's errors.
 
-Neither is the default of anything here. On 22 language models of one task, whose votes are far from independent, the model agreed less
-with the human the longer it was fitted; `aggregations` shows both beside the single raters, by what gold questions say.
+Neither is the default of anything here. On 22 language models of one task, whose votes are far from
+independent, the model agreed less with the human the longer it was fitted; `aggregations` shows
+both beside the single raters, by what gold questions say.
 """
 
 import math
@@ -107,7 +109,8 @@ class DawidSkene:
     errors : float64 array, shape (raters, categories, categories)
         Probability that a rater gives the grade of the column where the grade of the row is true.
     log_likelihoods : tuple of float
-        Natural logarithm of the likelihood of the ratings before each step, and after the last; it never falls.
+        Natural logarithm of the likelihood of the ratings before each step, and after the last; it
+        never falls.
 
     Examples
     --------
@@ -127,7 +130,8 @@ class DawidSkene:
 def dawid_skene(ratings: npt.ArrayLike, *, steps: int = 100, tolerance: float = 0.0) -> DawidSkene:
     """Estimate true grades and the errors of each rater by expectation maximisation.
 
-    It assumes that raters err independently of each other, given the true grade. Models that share training data do not.
+    It assumes that raters err independently of each other, given the true grade. Models that share
+    training data do not.
 
     Parameters
     ----------
@@ -209,7 +213,7 @@ class _Model:
         return np.asarray(scaled / totals), float((most + np.log(totals)).sum())
 
 
-# --- by what the gold says ---------------------------------------------------------------------------------------------------
+# --- by what the gold says ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,7 +244,8 @@ class AggregationAccuracy:
 def aggregations(
     ratings: npt.ArrayLike, gold: npt.ArrayLike, *, steps: Sequence[int] = (2, 100), raters: Sequence[str] | None = None
 ) -> list[AggregationAccuracy]:
-    """Compare ways to combine raters by gold grades; the raters themselves are among them, best first.
+    """Compare ways to combine raters by gold grades; the raters themselves are among them, best
+    first.
 
     Parameters
     ----------

@@ -29,11 +29,14 @@ class AnnotatorTest:
     n : int
         Instances that the annotator, another one and the judge rated.
     advantage : float
-        Share of instances on which the judge agrees with the other annotators at least as well as this one.
+        Share of instances on which the judge agrees with the other annotators at least as well as
+        this one.
     p : float
-        One-sided p value of the hypothesis that the judge is worse by more than epsilon; NaN where it is undefined.
+        One-sided p value of the hypothesis that the judge is worse by more than epsilon; NaN where
+        it is undefined.
     rejected : bool
-        The hypothesis is rejected, corrected for the number of annotators: the judge may replace this one.
+        The hypothesis is rejected, corrected for the number of annotators: the judge may replace
+        this one.
 
     Examples
     --------
@@ -63,11 +66,13 @@ class AltTest:
     annotators : tuple of AnnotatorTest
         Those tested.
     skipped : dict of str to int
-        Annotators with too few instances, and how many they have; they still are references for the others.
+        Annotators with too few instances, and how many they have; they still are references for the
+        others.
     n_dropped : int
         Instances without the judge, or with fewer than two annotators.
     epsilon : float
-        How much worse than a person the judge may be, in shares of instances: the price of a person.
+        How much worse than a person the judge may be, in shares of instances: the price of a
+        person.
 
     Examples
     --------
@@ -99,9 +104,10 @@ def alt_test(
 ) -> AltTest:
     """Test whether a judge agrees with annotators as well as they agree with each other.
 
-    Each annotator in turn is left out. On each instance the judge wins if it agrees with the others at least as well as the annotator does,
-    and the annotator wins likewise, so that ties count for both. A one-sided t test asks whether the judge wins less often by more than
-    epsilon; the tests of all annotators are corrected by Benjamini and Yekutieli.
+    Each annotator in turn is left out. On each instance the judge wins if it agrees with the others
+    at least as well as the annotator does, and the annotator wins likewise, so that ties count for
+    both. A one-sided t test asks whether the judge wins less often by more than epsilon; the tests
+    of all annotators are corrected by Benjamini and Yekutieli.
 
     Parameters
     ----------
@@ -110,14 +116,16 @@ def alt_test(
     judge : array, shape (instances,)
         Grades of the judge; NaN where it did not rate the instance.
     epsilon : float
-        Cost-benefit penalty: 0.2 for experts, 0.15 for skilled annotators, 0.1 for crowds, as the authors propose.
+        Cost-benefit penalty: 0.2 for experts, 0.15 for skilled annotators, 0.1 for crowds, as the
+        authors propose.
     scoring : {"accuracy", "rmse"}
-        Agreement with the others on an instance: share of equal grades, or the root of the mean squared difference (less is better).
+        Agreement with the others on an instance: share of equal grades, or the root of the mean
+        squared difference (less is better).
     annotators : sequence of str, optional
         Names; numbers by default.
     clusters : array of labels, shape (instances,), optional
-        Cluster of each instance, such as its query. The standard error is then that of clusters, with clusters - 1 degrees. By default
-        instances are independent, as the authors have it.
+        Cluster of each instance, such as its query. The standard error is then that of clusters,
+        with clusters - 1 degrees. By default instances are independent, as the authors have it.
     least : int
         An annotator with fewer instances is not tested; at least 2.
     alpha : float

@@ -1,7 +1,8 @@
-"""Published standard errors of agreement coefficients, for independent units, as other tools print them.
+"""Published standard errors of agreement coefficients, for independent units, as other tools print
+them.
 
-The jackknife over clusters is the default elsewhere. These formulas serve comparison with other tools, and the test of no agreement
-beyond chance.
+The jackknife over clusters is the default elsewhere. These formulas serve comparison with other
+tools, and the test of no agreement beyond chance.
 """
 
 import math
@@ -117,7 +118,8 @@ def _conger_error(rated: Ratings, matrix: FloatArray) -> float:
     agreement, rated_by = unit_agreement(rated.counts, matrix)
     two = rated_by >= 2
     has = rated.codes >= 0
-    chosen = np.eye(size)[np.where(has, rated.codes, 0)] * has[:, :, None]  # units x raters x categories
+    # units x raters x categories
+    chosen = np.eye(size)[np.where(has, rated.codes, 0)] * has[:, :, None]
     shares = chosen.sum(axis=0) / has.sum(axis=0)[:, None]
     whole = shares.sum(axis=0)
     others = np.einsum("ri,ij->rj", whole - shares, matrix) / (n_raters * (n_raters - 1))
@@ -131,7 +133,7 @@ def _conger_error(rated: Ratings, matrix: FloatArray) -> float:
     return math.sqrt(((own - value) ** 2).sum() / (n * (n - 1)))
 
 
-# --- the test of no agreement beyond chance ----------------------------------------------------------------------------------
+# --- the test of no agreement beyond chance -------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +162,8 @@ class ChanceTest:
 def chance_test(ratings: npt.ArrayLike, statistic: Statistic = "cohen_kappa", *, weights: Weights | None = None) -> ChanceTest:
     """Test whether raters agree beyond chance, with independent units.
 
-    An interval says more: a kappa of 0.05 can be significant. This is the test that other tools print.
+    An interval says more: a kappa of 0.05 can be significant. This is the test that other tools
+    print.
 
     Parameters
     ----------

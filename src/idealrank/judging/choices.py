@@ -1,4 +1,6 @@
-"""Grades of free documents, chosen in every way that can matter: what a measure gives at best and at worst."""
+"""Grades of free documents, chosen in every way that can matter: what a measure gives at best and
+at worst.
+"""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -14,7 +16,8 @@ from idealrank.stats.special import gammaln
 
 _ROWS = 1 << 20  # documents of all copies of queries that are measured at once
 
-# Values of copies of queries, given the query code of each copy and the grades of its free documents; NaN where a copy does not count.
+# Values of copies of queries, given the query code of each copy and the grades of its free
+# documents; NaN where a copy does not count.
 Values: TypeAlias = Callable[[IntArray, FloatArray], FloatArray]
 # Choices for so many documents, one row each.
 Choices: TypeAlias = Callable[[int], Iterable[Sequence[float]]]

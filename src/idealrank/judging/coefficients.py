@@ -1,4 +1,6 @@
-"""Agreement coefficients as functions of sums over units, so that leaving out a cluster costs a subtraction."""
+"""Agreement coefficients as functions of sums over units, so that leaving out a cluster costs a
+subtraction.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,7 +18,8 @@ Statistic: TypeAlias = Literal[
 ]
 Level: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 
-_UNDEFINED = 1e-12  # chance agreement this near to 1 leaves nothing that raters could agree on beyond chance
+# chance agreement this near to 1 leaves nothing that raters could agree on beyond chance
+_UNDEFINED = 1e-12
 
 
 @dataclass(frozen=True)
@@ -49,11 +52,13 @@ def terms(rated: Ratings, statistic: Statistic, weights: Weights | None, level: 
         yield of_counts(rated.counts, statistic, matrix)
 
 
-# --- two raters --------------------------------------------------------------------------------------------------------------
+# --- two raters -----------------------------------------------------------------------------------
 
 
 def _cohen(rated: Ratings, a: int, b: int, matrix: FloatArray) -> Summand:
-    """Cohen's kappa of two raters, on the units that both rated: sums are the cells of their table."""
+    """Cohen's kappa of two raters, on the units that both rated: sums are the cells of their
+    table.
+    """
     size = rated.categories.size
     first, second = rated.codes[:, a], rated.codes[:, b]
     both = np.flatnonzero((first >= 0) & (second >= 0))
@@ -90,7 +95,7 @@ def _quadratic(left: FloatArray, right: FloatArray, matrix: FloatArray) -> Float
     return np.asarray(np.einsum("...i,ij,...j->...", left, matrix, right))
 
 
-# --- many raters, of counts --------------------------------------------------------------------------------------------------
+# --- many raters, of counts -----------------------------------------------------------------------
 
 
 def unit_agreement(counts: FloatArray, matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -168,7 +173,7 @@ def _conger(rated: Ratings, matrix: FloatArray) -> Summand:
     return Summand(sums, value)
 
 
-# --- Krippendorff ------------------------------------------------------------------------------------------------------------
+# --- Krippendorff ---------------------------------------------------------------------------------
 
 
 def of_coincidences(counts: FloatArray, categories: FloatArray, level: Level, distance: FloatArray | None = None) -> Summand:

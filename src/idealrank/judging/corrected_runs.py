@@ -1,4 +1,6 @@
-"""Values of runs corrected by a judge: queries that people labelled, and many more with the judge's labels alone."""
+"""Values of runs corrected by a judge: queries that people labelled, and many more with the judge's
+labels alone.
+"""
 
 import math
 from collections.abc import Mapping
@@ -29,10 +31,11 @@ class CorrectedRun:
     found : CorrectedMean
         Estimate, interval and weight; a unit is a query.
     n_partly : int
-        Documents of human-labelled queries that only the judge graded. They count as unjudged on the human's side: label whole queries.
+        Documents of human-labelled queries that only the judge graded. They count as unjudged on
+        the human's side: label whole queries.
     sides : tuple of CorrectedRun
-        Of a difference, the two runs, `against` first, corrected by the weight of the difference: the
-        difference of their estimates is its estimate. Empty for a single run.
+        Of a difference, the two runs, `against` first, corrected by the weight of the difference:
+        the difference of their estimates is its estimate. Empty for a single run.
 
     Examples
     --------
@@ -71,10 +74,12 @@ def correct_run(
     confidence: float = 0.95,
     quantile: Quantile = "t",
 ) -> CorrectedRun:
-    """Estimate the mean of a measure over all queries of a judge, corrected by the queries that people labelled.
+    """Estimate the mean of a measure over all queries of a judge, corrected by the queries that
+    people labelled.
 
-    Any measure can be corrected so, since a query is the unit. The queries that people labelled must be a random sample of the judge's.
-    For two runs, one weight of the judge is tuned for their difference, and corrects both runs, too.
+    Any measure can be corrected so, since a query is the unit. The queries that people labelled
+    must be a random sample of the judge's. For two runs, one weight of the judge is tuned for their
+    difference, and corrects both runs, too.
 
     Parameters
     ----------
@@ -98,7 +103,8 @@ def correct_run(
     Raises
     ------
     InputError
-        The judge lacks a query with human judgments, there are fewer than two such queries, or a query has no value.
+        The judge lacks a query with human judgments, there are fewer than two such queries, or a
+        query has no value.
 
     Examples
     --------
@@ -155,7 +161,9 @@ def correct_run(
 def _units(
     people: Qrels, model: Qrels, run: Run, others: list[str], measure: MeasureLike, convention: "Convention | str"
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Human values of the labelled queries, the judge's values of these, and of the other queries."""
+    """Human values of the labelled queries, the judge's values of these, and of the other
+    queries.
+    """
     human, judge = (_values(qrels, run, measure, convention) for qrels in (people, model))
     labelled = list(people.queries)
     columns = ((human, labelled), (judge, labelled), (judge, others))

@@ -1,4 +1,6 @@
-"""Prediction-powered estimates: a mean from a few human values and many values of a judge, with an honest interval."""
+"""Prediction-powered estimates: a mean from a few human values and many values of a judge, with an
+honest interval.
+"""
 
 import math
 from collections.abc import Sequence
@@ -21,7 +23,9 @@ Units: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike]
 MIN_DISAGREEMENTS = 1
 """Labelled units on which human and judge must differ before a weight of the judge is tuned."""
 UNSEEN_ERRORS = 2
-"""Largest errors, one in each direction, that are added to the errors which the labelled units show."""
+"""Largest errors, one in each direction, that are added to the errors which the labelled units
+show.
+"""
 _COMMON = 5  # human values unlike the most common one; with fewer, no interval of them covers
 _LARGEST = 1e100  # of a value: squares of larger ones leave the range of numbers
 _ROUNDING = 1e-12  # a standard error below this share of the values is that of equal values
@@ -97,7 +101,9 @@ class CorrectedMean:
 
     @property
     def worth(self) -> float:
-        """Return how many human values one value of the judge replaced here, at most 1; NaN if all human values are equal."""
+        """Return how many human values one value of the judge replaced here, at most 1; NaN if all
+        human values are equal.
+        """
         if not self.n_judge_only:
             return 0.0
         return (self.effective_labels - self.n_labelled) / self.n_judge_only
@@ -107,8 +113,8 @@ class CorrectedMean:
         """True if nearly all human values are equal, so that no interval here covers as it says.
 
         Fewer than 5 values (half of the values, if there are fewer than 10) differ from the most
-        common one, as with rare relevant documents. Of a share of 5 %, intervals of level 95 % contain
-        the true value in 42 % of cases with 10 labels, and 73 % with 25.
+        common one, as with rare relevant documents. Of a share of 5 %, intervals of level 95 %
+        contain the true value in 42 % of cases with 10 labels, and 73 % with 25.
         """
         return self.n_uncommon < min(_COMMON, self.n_labelled / 2)
 
@@ -136,11 +142,11 @@ def correct(
 ) -> CorrectedMean:
     """Estimate the mean of human values from a few of them and many of a judge (PPI++).
 
-    ``mean(human - w (judge - mean(judge_only)))``: the judge's mean where no human looked, corrected
-    by its error where one did. The units with human values must be chosen at random. The estimate
-    is then unbiased, however bad the judge is, since the weight w of a unit is tuned on the other
-    units. For a difference of two systems, give the values of B less the values of A: the pairing
-    is kept.
+    ``mean(human - w (judge - mean(judge_only)))``: the judge's mean where no human looked,
+    corrected by its error where one did. The units with human values must be chosen at random. The
+    estimate is then unbiased, however bad the judge is, since the weight w of a unit is tuned on
+    the other units. For a difference of two systems, give the values of B less the values of A: the
+    pairing is kept.
 
     Parameters
     ----------
@@ -151,8 +157,9 @@ def correct(
     weight : float, optional
         Weight of the judge, in [0, 1], of every unit. By default it is tuned.
     clusters : array of labels, shape (n + N,), or pair of arrays, shapes (n,) and (N,), optional
-        Cluster of each labelled and of each other unit, such as the query of a pair; one cluster may have units of both kinds. Pairs of one
-        query are not independent: without clusters the interval is far too narrow.
+        Cluster of each labelled and of each other unit, such as the query of a pair; one cluster
+        may have units of both kinds. Pairs of one query are not independent: without clusters the
+        interval is far too narrow.
     tuning : {"left-out", "ppi++"}
         ``left-out``: the weight of a unit has the smallest variance over all labelled units outside
         its cluster, errors that were not seen included; 0 if human and judge differ on fewer than
@@ -165,19 +172,23 @@ def correct(
     confidence : float
         Confidence level.
     quantile : {"t", "z"}
-        ``t`` with n - 1 degrees (fewest clusters of the two kinds - 1), or normal as in `ppi-python`: too narrow for few values.
+        ``t`` with n - 1 degrees (fewest clusters of the two kinds - 1), or normal as in
+        `ppi-python`: too narrow for few values.
     ddof : {1, 0}
-        Divide variances by n - 1, or by n as `ppi-python` does. Clustered variances do not depend on it.
+        Divide variances by n - 1, or by n as `ppi-python` does. Clustered variances do not depend
+        on it.
 
     Returns
     -------
     CorrectedMean
-        Estimate, standard error and interval, the weight, and the number of human values that the estimate is worth.
+        Estimate, standard error and interval, the weight, and the number of human values that the
+        estimate is worth.
 
     Raises
     ------
     InputError
-        The arrays differ in length, hold a value that is not finite, or there are fewer than two labelled units or clusters.
+        The arrays differ in length, hold a value that is not finite, or there are fewer than two
+        labelled units or clusters.
     OptionError
         The weight is outside [0, 1], or another option is unknown or impossible.
 
@@ -342,7 +353,8 @@ def _corrected(sample: _Sample, chosen: _Weights, groups: "tuple[IntArray, IntAr
     # count twice: the residuals are errors of prediction, and the mean of the others its own error.
     residuals = y - chosen.of_unit * (f - (other.mean() if other.size else 0.0))
     variance = _variance(residuals, weight * other if weight else other[:0], groups, options.ddof)
-    if weight and other.size == 1:  # one value has no variance of its own: that of all values of the judge
+    # one value has no variance of its own: that of all values of the judge
+    if weight and other.size == 1:
         variance += weight**2 * float(np.concatenate([f, other]).var(ddof=options.ddof))
     df, n_clusters = _degrees(n, groups, with_judge=weight > 0)
     human_df, _ = _degrees(n, groups, with_judge=False)
@@ -364,7 +376,9 @@ def _corrected(sample: _Sample, chosen: _Weights, groups: "tuple[IntArray, IntAr
 
 
 def _effective(alone: float, variance: float, n: int, n_other: int) -> float:
-    """Human values that alone would have this variance: a value of the judge is worth one at most."""
+    """Human values that alone would have this variance: a value of the judge is worth one at
+    most.
+    """
     if alone == 0:  # equal human values have no error that can be compared
         return math.nan if variance else float(n)
     if variance == 0:

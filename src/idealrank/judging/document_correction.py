@@ -1,4 +1,6 @@
-"""DCG and NDCG from grades of a judge for all documents and grades of people for a sample of them."""
+"""DCG and NDCG from grades of a judge for all documents and grades of people for a sample of
+them.
+"""
 
 import math
 from collections.abc import Mapping
@@ -42,7 +44,8 @@ class CorrectedDocuments:
     human_estimate, human_error : float
         Estimate and standard error from the sampled human grades alone, without the judge.
     effective_labels : float
-        Number of human grades, sampled likewise, that alone would be as sure of the value of these queries.
+        Number of human grades, sampled likewise, that alone would be as sure of the value of these
+        queries.
     n_labelled, n_documents, n_queries : int
         Documents with a human grade, all documents, and queries.
     df : float
@@ -52,8 +55,9 @@ class CorrectedDocuments:
     bootstrap_error : float
         Standard error by bootstrap, as a check; NaN where it was not asked for.
     target : {"mean", "ratio of sums"}
-        What is estimated: of DCG the mean over queries; of nDCG the sum of DCG over the sum of ideal DCG. The ratio
-        is not the mean of nDCG that `evaluate` gives: queries with a large ideal count more.
+        What is estimated: of DCG the mean over queries; of nDCG the sum of DCG over the sum of
+        ideal DCG. The ratio is not the mean of nDCG that `evaluate` gives: queries with a large
+        ideal count more.
 
     Examples
     --------
@@ -96,12 +100,15 @@ def correct_documents(
     resamples: int = 0,
     rng: RandomLike = 0,
 ) -> CorrectedDocuments:
-    """Estimate DCG or NDCG from grades of a judge for every document and grades of people for a random sample of documents.
+    """Estimate DCG or NDCG from grades of a judge for every document and grades of people for a
+    random sample of documents.
 
-    Each document counts ``f + (y - f) / p`` where a person graded it and ``f`` elsewhere: f is the judge's gain, y the human gain, p the
-    probability that the document was sampled. DCG is linear in this, so the estimate is unbiased for every judge. The ideal is computed
-    from estimated numbers of documents of each grade, which are corrected alike, and NDCG is the ratio of the two sums over queries: the
-    ideal of a single query, from a few grades, is too uncertain to divide by.
+    Each document counts ``f + (y - f) / p`` where a person graded it and ``f`` elsewhere: f is the
+    judge's gain, y the human gain, p the probability that the document was sampled. DCG is linear
+    in this, so the estimate is unbiased for every judge. The ideal is computed from estimated
+    numbers of documents of each grade, which are corrected alike, and NDCG is the ratio of the two
+    sums over queries: the ideal of a single query, from a few grades, is too uncertain to divide
+    by.
 
     Parameters
     ----------
@@ -116,19 +123,21 @@ def correct_documents(
     against : Run or mapping, optional
         Estimate the value of `run` less the value of this run, on the same grades.
     probability : Qrels or mapping, optional
-        Probability with which each document with a human grade was sampled, in (0, 1], independently of the others. By default the sample
-        is stratified by the judge's grade: within each grade, every set of documents was equally likely.
+        Probability with which each document with a human grade was sampled, in (0, 1],
+        independently of the others. By default the sample is stratified by the judge's grade:
+        within each grade, every set of documents was equally likely.
     convention : Convention or str
         Gain, discount and ties.
     weight : float
         Weight of the judge, from 0 (human grades alone) to 1.
     queries : {"sample", "fixed"}
-        The interval is about all queries of which these are a sample; or about these queries alone, and what complete human grades would
-        show.
+        The interval is about all queries of which these are a sample; or about these queries alone,
+        and what complete human grades would show.
     confidence : float
         Confidence level.
     resamples : int
-        Number of bootstrap draws of sampled grades (or of queries) that check the standard error; 0 for none.
+        Number of bootstrap draws of sampled grades (or of queries) that check the standard error; 0
+        for none.
     rng : Generator or seed
         Of the bootstrap.
 
@@ -140,10 +149,11 @@ def correct_documents(
     Raises
     ------
     InputError
-        The judge did not grade a document with a human grade, a grade of the judge has fewer than two human grades, a probability is
-        missing or outside (0, 1], or the ideal is 0.
+        The judge did not grade a document with a human grade, a grade of the judge has fewer than
+        two human grades, a probability is missing or outside (0, 1], or the ideal is 0.
     OptionError
-        The measure is not DCG or NDCG with a constant cutoff, the ideal of judged documents and no rounding.
+        The measure is not DCG or NDCG with a constant cutoff, the ideal of judged documents and no
+        rounding.
 
     Notes
     -----
@@ -345,7 +355,9 @@ def _inverse_probabilities(labelled: BoolArray, chances: Qrels, place: Mapping[t
 
 
 class _Estimator:
-    """The estimate as a ratio of sums over queries: DCG over ideal DCG, or over 1 for each query."""
+    """The estimate as a ratio of sums over queries: DCG over ideal DCG, or over 1 for each
+    query.
+    """
 
     def __init__(self, sample: _Sample, weights: FloatArray, measure: "DCG | NDCG", lam: float) -> None:
         self.sample, self.weights = sample, weights
@@ -433,7 +445,7 @@ class _Ideal:
         return np.asarray(np.where(following < weights.size, weights[np.minimum(following, weights.size - 1)], 0.0) * self.steps)
 
 
-# --- the bootstrap -----------------------------------------------------------------------------------------------------------
+# --- the bootstrap --------------------------------------------------------------------------------
 
 
 def _bootstrap(one: _Estimator, sample: _Sample, queries: Target, resamples: int, rng: np.random.Generator) -> float:

@@ -1,15 +1,20 @@
-"""Lowest and highest value of a measure, and of the difference of two runs, over all grades of free documents.
+"""Lowest and highest value of a measure, and of the difference of two runs, over all grades of free
+documents.
 
 For each query, the first of these ways that applies:
 
-1. *A quotient of two sums* (nDCG, R) or a plain sum (DCG, P, RBP): `Quotients` finds the extremes of any size.
-2. *A value that rises with grades* (ERR, Success, RR, ...): all documents at the highest grade, all at the lowest. In a difference, this
-   settles documents that one run alone returns; grades of documents that both return are enumerated.
-3. *A value that rises if higher grades move up* (AP, Rprec, F, nERR, ...): for given numbers of documents with each grade, the highest
-   value has the highest grades at the top, the lowest value at the bottom. Only choices sorted by rank are enumerated; of AP,
-   `PrecisionList` finds the best one.
+1. *A quotient of two sums* (nDCG, R) or a plain sum (DCG, P, RBP): `Quotients` finds the extremes
+   of any size.
+2. *A value that rises with grades* (ERR, Success, RR, ...): all documents at the highest grade, all
+   at the lowest. In a difference, this settles documents that one run alone returns; grades of
+   documents that both return are enumerated.
+3. *A value that rises if higher grades move up* (AP, Rprec, F, nERR, ...): for given numbers of
+   documents with each grade, the highest value has the highest grades at the top, the lowest value
+   at the bottom. Only choices sorted by rank are enumerated; of AP, `PrecisionList` finds the best
+   one.
 4. *Few choices*: all are enumerated.
-5. Else the bounds are outer ones: the bounds of the measure, or for a difference, the difference of the bounds of both runs.
+5. Else the bounds are outer ones: the bounds of the measure, or for a difference, the difference of
+   the bounds of both runs.
 """
 
 from collections.abc import Iterator
@@ -33,7 +38,9 @@ from idealrank.measures.gains import TableGain
 from idealrank.measures.measure import Measure
 from idealrank.measures.terms import Fraction
 
-MOST = 2048  # choices of grades of one query that are enumerated; with more whole grades than this, no document has few choices
+# choices of grades of one query that are enumerated; with more whole grades than this, no document
+# has few choices
+MOST = 2048
 _FEW = 64  # different grades, up to which all queries are worked out with all of them
 
 
@@ -120,7 +127,7 @@ class Problem:
     def _all(self, grade: float) -> FloatArray:
         return np.full(self.free.query.size, float(grade))
 
-    # --- ways ---------------------------------------------------------------------------------------------------------------------
+    # --- ways -------------------------------------------------------------------------------------
 
     def _by_quotient(self, trial: Trial, left: BoolArray, sides: "tuple[int, ...]") -> BoolArray:
         """Extremes of a quotient of sums, or of the difference of two with one ideal; the queries
@@ -186,7 +193,8 @@ class Problem:
         back = np.full(program.fraction.total.size, -1)
         back[program.row[queries]] = code[queries]
         of_known = back[known.query]
-        ideal = np.argsort(of_known, kind="stable")  # queries of the program may be in another order
+        # queries of the program may be in another order
+        ideal = np.argsort(of_known, kind="stable")
         ideal = ideal[of_known[ideal] >= 0]
         kept = queries[self.free.query] & program.inside
         quotients = Quotients(
@@ -298,7 +306,7 @@ class Problem:
         few = n_documents * np.log(n_grades) <= np.log(max(self.most, 1)) + 1e-9
         return np.asarray(few & (self._are_listed | (n_documents == 0)), np.bool_)
 
-    # --- grades -------------------------------------------------------------------------------------------------------------------
+    # --- grades -----------------------------------------------------------------------------------
 
     def _levels(self, queries: BoolArray) -> FloatArray:
         """Grades that a document may have: whole numbers up to the highest, and those judged for
@@ -394,7 +402,7 @@ class Problem:
         kept = alignment.negative not in ("kept", "padding") and alignment.duplicates != "twice"
         return self.measure.bounds if kept and (discount is None or self._falls(discount)) else (-np.inf, np.inf)
 
-    # --- places -------------------------------------------------------------------------------------------------------------------
+    # --- places -----------------------------------------------------------------------------------
 
     def _places(self, side: int) -> Hits:
         """Places of free documents with the query codes of the run's own lists."""

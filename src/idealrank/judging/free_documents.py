@@ -95,7 +95,8 @@ class FreeDocuments:
         """Lists of a run with grades given to the free documents."""
         copies = np.arange(len(self.queries)) if copies is None else copies
         if side not in self._layouts or not np.array_equal(self._layouts[side].copies, copies):
-            self._layouts[side] = _Layout.of(self, side, copies)  # choices of grades for the same copies follow one another
+            # choices of grades for the same copies follow one another
+            self._layouts[side] = _Layout.of(self, side, copies)
         return self._layouts[side].with_grades(grades)
 
     @cached_property
@@ -205,7 +206,8 @@ def _merged(old: Hits, free: Hits, known: Ragged, places: Ragged) -> tuple[Hits,
     """
     query = np.concatenate((known.copy, places.copy))
     rank = np.concatenate((old.rank[known.row], free.rank[places.row]))
-    order = np.argsort(query << 32 | rank, kind="stable")  # ranks are below 2^31; both parts are in order, and merging them is quick
+    # ranks are below 2^31; both parts are in order, and merging them is quick
+    order = np.argsort(query << 32 | rank, kind="stable")
     grade = np.zeros(order.size)
     if free.tie_first is None and old.tie_first is None:
         return Hits(query=query[order], rank=rank[order], grade=grade), order

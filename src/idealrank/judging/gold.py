@@ -1,4 +1,6 @@
-"""Gold questions: accuracy of each assessor with its interval, drift between batches, and questions that split the assessors."""
+"""Gold questions: accuracy of each assessor with its interval, drift between batches, and questions
+that split the assessors.
+"""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +17,8 @@ from idealrank.judging.interrater import agreement
 from idealrank.judging.quantiles import z_quantile
 from idealrank.judging.ratings import check_confidence, cluster_codes, finite_grades, label_codes
 
-_LIMIT = 0.0027  # both tails of three standard deviations of a normal: the usual limits of a control chart
+# both tails of three standard deviations of a normal: the usual limits of a control chart
+_LIMIT = 0.0027
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +32,8 @@ class BatchAccuracy:
     n, n_right : int
         Gold questions answered, and answered right.
     limits : tuple of float
-        Lowest and highest share that chance explains if the assessor is as good here as in the earlier batches; 0 and 1 for the first.
+        Lowest and highest share that chance explains if the assessor is as good here as in the
+        earlier batches; 0 and 1 for the first.
     p : float
         Two-sided p value of that hypothesis.
     drifts : bool
@@ -127,7 +131,9 @@ class GoldReport:
 
     @property
     def splitting(self) -> tuple[int, ...]:
-        """Units that at least two assessors answered and no more than half of them right: the question may be at fault."""
+        """Units that at least two assessors answered and no more than half of them right: the
+        question may be at fault.
+        """
         return tuple(unit for unit, n, share in self.questions if n >= 2 and share <= 0.5)
 
 
@@ -152,8 +158,9 @@ def gold_accuracy(
     assessors : sequence of str, optional
         Names; numbers by default.
     batches : array of labels, shape (units,), optional
-        Batch of each unit, in the order of work. Each batch is held against the assessor's earlier batches, with limits that chance leaves
-        once in 370 batches, as three standard deviations of a normal.
+        Batch of each unit, in the order of work. Each batch is held against the assessor's earlier
+        batches, with limits that chance leaves once in 370 batches, as three standard deviations of
+        a normal.
     clusters : array of labels, shape (units,), optional
         Cluster of each unit, such as its query; by default units are independent.
     target : float, optional

@@ -32,7 +32,8 @@ class Agreement:
     statistic : str
         Its name.
     value : float
-        The coefficient, at most 1; NaN where undefined, as where all raters always choose one category.
+        The coefficient, at most 1; NaN where undefined, as where all raters always choose one
+        category.
     standard_error : float
         NaN where the data show no variation, as for a constant rater or perfect agreement.
     interval : tuple of float
@@ -97,34 +98,40 @@ def agreement(
 ) -> "float | Agreement":
     """Compute how far raters agree on the grades of the same units.
 
-    Every coefficient but ``percent`` is ``(observed - chance) / (1 - chance)``; they differ in what they take for agreement by chance.
+    Every coefficient but ``percent`` is ``(observed - chance) / (1 - chance)``; they differ in what
+    they take for agreement by chance.
 
     Parameters
     ----------
     ratings : array, shape (units, raters)
         Grades; NaN where the rater did not rate the unit.
     statistic : str
-        ``percent``: share of agreeing pairs of raters. ``cohen_kappa``: chance by the margins of each rater; for more than two raters the
-        mean over their pairs, each on the units that both rated, without pairs whose kappa is undefined. ``conger_kappa``: the same
-        chance within one coefficient. ``scott_pi`` (two raters) and ``fleiss_kappa``: chance by the pooled shares.
-        ``krippendorff_alpha``: as these, corrected for small samples. ``gwet_ac1`` (AC2 with weights): stable where one grade is rare.
-        ``brennan_prediger``: each grade equally likely.
+        ``percent``: share of agreeing pairs of raters. ``cohen_kappa``: chance by the margins of
+        each rater; for more than two raters the mean over their pairs, each on the units that both
+        rated, without pairs whose kappa is undefined. ``conger_kappa``: the same chance within one
+        coefficient. ``scott_pi`` (two raters) and ``fleiss_kappa``: chance by the pooled shares.
+        ``krippendorff_alpha``: as these, corrected for small samples. ``gwet_ac1`` (AC2 with
+        weights): stable where one grade is rare. ``brennan_prediger``: each grade equally likely.
     level : {"nominal", "ordinal", "interval", "ratio"}
         Distance of grades for Krippendorff's alpha; nominal by default. Use ordinal for grades.
     weights : {"linear", "quadratic", "ordinal"}
-        Partial credit for near grades, by their values (``ordinal`` by their places); by default only equal grades agree.
+        Partial credit for near grades, by their values (``ordinal`` by their places); by default
+        only equal grades agree.
     categories : sequence of float, optional
-        Grades of the scale; by default those that occur. They matter to AC1, Brennan-Prediger, and to all weighted coefficients but kappa
-        and alpha, whose value does not depend on unused grades.
+        Grades of the scale; by default those that occur. They matter to AC1, Brennan-Prediger, and
+        to all weighted coefficients but kappa and alpha, whose value does not depend on unused
+        grades.
     clusters : array of labels, shape (units,), optional
-        Cluster of each unit, such as its query: units of one query are not independent. By default each unit is its own cluster.
+        Cluster of each unit, such as its query: units of one query are not independent. By default
+        each unit is its own cluster.
     interval : bool
         Return the value with standard error and interval.
     confidence : float
         Confidence level of the interval.
     variance : {"jackknife", "analytic"}
-        ``jackknife`` leaves out one cluster at a time; the interval uses t with clusters - 1 degrees, of the clusters with a unit that two
-        raters rated. Other clusters matter to chance at most, and are a stratum of their own. ``analytic`` is the published formula for
+        ``jackknife`` leaves out one cluster at a time; the interval uses t with clusters - 1
+        degrees, of the clusters with a unit that two raters rated. Other clusters matter to chance
+        at most, and are a stratum of their own. ``analytic`` is the published formula for
         independent units, as other tools print it; it refuses clusters.
 
     Returns
@@ -135,7 +142,8 @@ def agreement(
     Raises
     ------
     InputError
-        The ratings have no unit that two raters rated, or a rating is outside the categories; or there is only one cluster.
+        The ratings have no unit that two raters rated, or a rating is outside the categories; or
+        there is only one cluster.
     OptionError
         The statistic, level or weights are unknown, or do not belong together.
 
@@ -224,7 +232,8 @@ def _jackknife(whole: Sequence[Summand], cluster: IntArray, compared: BoolArray)
             for block in np.array_split(holds, 1 + holds.size * parts[0].shape[1] // _CELLS)
         ]
     )
-    if not np.ptp(left) > _ALIKE:  # a constant rater, or perfect agreement: no variation says nothing of the error
+    # a constant rater, or perfect agreement: no variation says nothing of the error
+    if not np.ptp(left) > _ALIKE:
         return math.nan, n
     strata = [one for one in (left[carries[holds]], left[~carries[holds]]) if one.size]
     return math.sqrt(sum((one.size - 1) / one.size * float(((one - one.mean()) ** 2).sum()) for one in strata)), n
@@ -245,7 +254,8 @@ def agreement_of_counts(
     counts : array, shape (units, categories)
         Numbers of raters, not negative.
     statistic, level, weights
-        As for `agreement`; kappa of Cohen, of Conger and Scott's pi need to know which rater chose what.
+        As for `agreement`; kappa of Cohen, of Conger and Scott's pi need to know which rater chose
+        what.
     categories : sequence of float, optional
         Grade of each column; 0, 1, 2, ... by default.
 

@@ -1,4 +1,6 @@
-"""A judge held against a human: agreement, leniency, system orders, and what one of its labels is worth."""
+"""A judge held against a human: agreement, leniency, system orders, and what one of its labels is
+worth.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -46,12 +48,14 @@ class LabelWorth:
     Attributes
     ----------
     value : float
-        Human labels that the judge's first label replaces in an estimate of the mean grade: the largest share of the variance of the
-        human's mean that the judge explains, over weights from 0 to 1. For independent pairs it is the squared correlation.
+        Human labels that the judge's first label replaces in an estimate of the mean grade: the
+        largest share of the variance of the human's mean that the judge explains, over weights from
+        0 to 1. For independent pairs it is the squared correlation.
     interval : tuple of float
         Its interval, leaving out one cluster at a time, cut to [0, 1].
     most : float
-        Factor by which any number of labels of the judge multiplies the human labels, at most: ``1 / (1 - value)``.
+        Factor by which any number of labels of the judge multiplies the human labels, at most: ``1
+        / (1 - value)``.
 
     Examples
     --------
@@ -64,7 +68,9 @@ class LabelWorth:
 
     @property
     def most(self) -> float:
-        """Factor by which any number of labels of the judge multiplies the human labels, at most."""
+        """Factor by which any number of labels of the judge multiplies the human labels, at
+        most.
+        """
         return 1 / (1 - self.value) if self.value < 1 else math.inf
 
     def of(self, n_human: int, n_judge: int) -> float:
@@ -173,7 +179,8 @@ def check_judge(
 ) -> JudgeCheck:
     """Compare the grades of a judge, such as a language model, with the grades of a human.
 
-    Pairs are joined by query and document, whatever the order of the rows; all numbers are of the pairs that both graded.
+    Pairs are joined by query and document, whatever the order of the rows; all numbers are of the
+    pairs that both graded.
 
     Parameters
     ----------
@@ -200,7 +207,8 @@ def check_judge(
     epsilon : float
         Penalty of that test.
     families : mapping of str to str, optional
-        Model family of the judge and of runs, by name: a judge tends to prefer the work of its own family.
+        Model family of the judge and of runs, by name: a judge tends to prefer the work of its own
+        family.
     confidence : float
         Confidence level.
 
@@ -220,7 +228,8 @@ def check_judge(
     table = LabelTable.of({"human": human, name: judge} if name != "human" else {"the human": human, name: judge})
     has = ~np.isnan(table.grades)
     known = np.unique(table.grades[has[:, 0], 0]) if scale is None else np.unique(np.asarray(scale, np.float64))
-    replace(table, raters=table.raters[:1], grades=table.grades[:, :1]).in_scale(known)  # no policy mends the human's
+    # no policy mends the human's
+    replace(table, raters=table.raters[:1], grades=table.grades[:, :1]).in_scale(known)
     table = table.in_scale(known, outside)
     both = np.asarray(~np.isnan(table.grades).any(axis=1))
     n_dropped = table.outside.get(name, 0) if outside == "drop" else 0
@@ -318,7 +327,8 @@ def label_worth(
     Raises
     ------
     InputError
-        The arrays differ in length, hold a value that is not finite, or there are fewer than two clusters.
+        The arrays differ in length, hold a value that is not finite, or there are fewer than two
+        clusters.
     OptionError
         `by` is unknown, or the level is outside (0, 1).
 

@@ -1,4 +1,6 @@
-"""Order in which documents are labelled: what each strategy expects of the label of each unjudged document of two runs."""
+"""Order in which documents are labelled: what each strategy expects of the label of each unjudged
+document of two runs.
+"""
 
 import hashlib
 import math
@@ -185,7 +187,8 @@ class NextLabel:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NextLabels:
-    """Documents to label next, so that the comparison of two runs is settled soon; see `next_labels`.
+    """Documents to label next, so that the comparison of two runs is settled soon; see
+    `next_labels`.
 
     Attributes
     ----------
@@ -261,7 +264,8 @@ def next_labels(
     seed: int = 0,
     until: VerdictLike | None = None,
 ) -> NextLabels:
-    """Choose the documents to label next, so that the comparison of two runs is settled after few labels.
+    """Choose the documents to label next, so that the comparison of two runs is settled after few
+    labels.
 
     Parameters
     ----------
@@ -276,16 +280,21 @@ def next_labels(
     strategy : str, optional
         Order of the documents, by default ``bounds``, and ``change`` with `until`:
 
-        * ``bounds``: largest expected move of the bounds of the mean difference towards 0: rise of the lower bound by the probability
-          that B is better, fall of the upper bound by the probability that A is. A rule of our own, in the line of Carterette and others
-          (2006);
-        * ``change``: largest expected absolute change of the mean difference; after Carterette and others (2006), whose algorithm looks
-          for the documents with the largest effect on a difference of average precision;
-        * ``uncertainty``: probability of relevance nearest to one half: uncertainty sampling (Lewis and Gale 1994);
-        * ``move-to-front``: fewest documents above it in either run since the last relevant one (Cormack and others 1998);
-        * ``depth``: best rank in either run, as a pool is judged that grows rank by rank (Sparck Jones and van Rijsbergen 1975);
+        * ``bounds``: largest expected move of the bounds of the mean difference towards 0: rise of
+          the lower bound by the probability that B is better, fall of the upper bound by the
+          probability that A is. A rule of our own, in the line of Carterette and others (2006);
+        * ``change``: largest expected absolute change of the mean difference; after Carterette and
+          others (2006), whose algorithm looks for the documents with the largest effect on a
+          difference of average precision;
+        * ``uncertainty``: probability of relevance nearest to one half: uncertainty sampling (Lewis
+          and Gale 1994);
+        * ``move-to-front``: fewest documents above it in either run since the last relevant one
+          (Cormack and others 1998);
+        * ``depth``: best rank in either run, as a pool is judged that grows rank by rank (Sparck
+          Jones and van Rijsbergen 1975);
         * ``random``: documents in random order;
-        * ``queries``: all documents of a query, queries in random order. A sequential test may then stop early; see `SequentialSign`.
+        * ``queries``: all documents of a query, queries in random order. A sequential test may then
+          stop early; see `SequentialSign`.
     depth : int, optional
         Deepest rank to label in either run. Default: the measure's cutoff, or 100.
     max_grade : float, optional
@@ -297,12 +306,13 @@ def next_labels(
     alpha : float
         Error rate of the sequential test, in (0, 1).
     seed : int
-        Of the random orders. Numbers of documents and queries depend on the seed and their ids alone, so that an order goes on where it
-        was when labels have been added.
+        Of the random orders. Numbers of documents and queries depend on the seed and their ids
+        alone, so that an order goes on where it was when labels have been added.
     until : Difference or Check, optional
-        Result on the labels so far whose verdict ends the labelling: ``comparison["nDCG@10"]`` of `compare`, or one of the checks of
-        `gate`. No document is chosen once there is a verdict other than ``too few judgments``. Default: the labelling ends when no
-        grades can change the sign of the mean difference.
+        Result on the labels so far whose verdict ends the labelling: ``comparison["nDCG@10"]`` of
+        `compare`, or one of the checks of `gate`. No document is chosen once there is a verdict
+        other than ``too few judgments``. Default: the labelling ends when no grades can change the
+        sign of the mean difference.
 
     Returns
     -------
@@ -417,7 +427,9 @@ def difference_states(
 
 
 def best_open(frontier: Frontier, worth: FloatArray, most: int) -> IntArray:
-    """Open documents by falling worth; equal ones by their best rank, then in the order of queries."""
+    """Open documents by falling worth; equal ones by their best rank, then in the order of
+    queries.
+    """
     rows = np.flatnonzero(frontier.is_open)
     return rows[np.lexsort((frontier.pool.best_rank[rows], -worth[rows]))[:most]]
 

@@ -1,4 +1,6 @@
-"""Labels that each strategy would have needed: judgments are hidden, and revealed in its order until the comparison is settled."""
+"""Labels that each strategy would have needed: judgments are hidden, and revealed in its order
+until the comparison is settled.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,7 +45,8 @@ class LabelCurve:
     stop : {"bounds", "test"}
         By bounds, or by the sequential test.
     needed : int64 array, shape (n_orders,)
-        Labels until the comparison was settled, for each random order; one number for an order without chance.
+        Labels until the comparison was settled, for each random order; one number for an order
+        without chance.
     right : bool array, shape (n_orders,)
         Whether the sign found is that of the difference with all labels.
     low, value, high : float64 array, shape (n_labels + 1,)
@@ -115,7 +118,9 @@ class LabelReplay:
         return next((one.median for one in self.curves if (one.strategy, one.stop) == (strategy, stop)), float("nan"))
 
     def ratio(self, curve: LabelCurve, to: str) -> float:
-        """Return the labels of a curve as a share of the labels of a strategy with the stop by bounds; NaN without it."""
+        """Return the labels of a curve as a share of the labels of a strategy with the stop by
+        bounds; NaN without it.
+        """
         base = self.needed(to)
         return curve.median / base if base else float("nan")
 
@@ -151,11 +156,13 @@ def replay_labels(
     test_orders: int = 1000,
     seed: int = 0,
 ) -> LabelReplay:
-    """Count the labels that each strategy would have needed to settle a comparison whose judgments are known.
+    """Count the labels that each strategy would have needed to settle a comparison whose judgments
+    are known.
 
-    Judgments of all documents that either run returns down to the depth are hidden. They are revealed one by one in the order of a
-    strategy, until no grades of the hidden documents can change the sign of the mean difference. With strategy ``queries``, a sequential
-    test may stop earlier, at the end of a query, with an error rate of at most `alpha` over the random order.
+    Judgments of all documents that either run returns down to the depth are hidden. They are
+    revealed one by one in the order of a strategy, until no grades of the hidden documents can
+    change the sign of the mean difference. With strategy ``queries``, a sequential test may stop
+    earlier, at the end of a query, with an error rate of at most `alpha` over the random order.
 
     Parameters
     ----------
@@ -304,7 +311,8 @@ class _Replay:
         measured at once.
         """
         now = np.stack((frontier.low, frontier.value, frontier.high))
-        # Each step is a sum of its own: a bound such as 1e308 that comes and goes takes the digits of all others from a running sum.
+        # Each step is a sum of its own: a bound such as 1e308 that comes and goes takes the digits
+        # of all others from a running sum.
         steps = [now.sum(axis=1) / now.shape[1]]
         fixed = best_open(frontier, order.worth(frontier), len(self.pool)) if order.fixed else None
         grades = frontier.grades.copy()

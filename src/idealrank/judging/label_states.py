@@ -1,4 +1,6 @@
-"""Documents that two runs return to a depth, and the difference of the runs under any state of their judgments."""
+"""Documents that two runs return to a depth, and the difference of the runs under any state of
+their judgments.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -163,7 +165,8 @@ class DifferenceStates:
         by_query = [[one.get(query, empty) for query in pool.query_ids] for one in (_rankings(run, convention) for run in runs)]
         needed = made.hits_needed()
         deepest = max(needed, depth) if needed else _WHOLE
-        lists_change = convention.alignment.negative in ("removed", "padding")  # lower documents move up
+        # lower documents move up
+        lists_change = convention.alignment.negative in ("removed", "padding")
         shown = [[_shown(one, _WHOLE if lists_change else deepest) for one in lists] for lists in by_query]
         grades = _grades(pool, shown, qrels, None if lists_change else made.ideal_size)
         given = np.array([grade for one in grades.values() for grade in one.values()], np.float64)
@@ -253,7 +256,9 @@ class DifferenceStates:
         return np.flatnonzero(counts), a, b
 
     def _repeated(self, side: int, queries: Sequence[int], names: Sequence[str]) -> Run:
-        """Build a run with one list for each name; scores keep ties only where ties have no order."""
+        """Build a run with one list for each name; scores keep ties only where ties have no
+        order.
+        """
         lists = [self.lists[side][query] for query in queries]
         scores = [one.scores if _tied(self.convention) else -np.arange(1.0, len(one.documents) + 1) for one in lists]
         ids = [name for name, one in zip(names, lists, strict=True) for _ in one.documents]

@@ -78,7 +78,9 @@ class GatedCheck(Protocol):
 
 
 VerdictLike: TypeAlias = ComparedRow | GatedCheck
-"""Result whose verdict ends the labelling: ``comparison["nDCG@10"]``, or one of ``gated.checks``."""
+"""Result whose verdict ends the labelling: ``comparison["nDCG@10"]``, or one of
+``gated.checks``.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -46,7 +46,8 @@ class LabelTable:
 
     @classmethod
     def of(cls, judgments: "Mapping[str, Qrels | Mapping[str, Mapping[str, float]]] | AssessorQrels") -> "LabelTable":
-        """Join the grades of several raters by query and document, whatever the order of their rows.
+        """Join the grades of several raters by query and document, whatever the order of their
+        rows.
 
         Parameters
         ----------
@@ -99,8 +100,8 @@ class LabelTable:
         scale : sequence of float
             All grades of the scale.
         policy : {"error", "clip", "drop"}
-            Refuse a grade outside the scale; replace one above or below all grades by the nearest; or leave the grade out. What is
-            clipped or dropped is counted in `outside`.
+            Refuse a grade outside the scale; replace one above or below all grades by the nearest;
+            or leave the grade out. What is clipped or dropped is counted in `outside`.
 
         Raises
         ------

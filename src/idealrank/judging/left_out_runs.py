@@ -32,7 +32,8 @@ class RunLeftOut:
     run, group : str
         Name of the run, and the group that is left out with it.
     unique, unique_relevant : int
-        Judged documents that only this group returns down to the depth, and such documents with a grade above 0.
+        Judged documents that only this group returns down to the depth, and such documents with a
+        grade above 0.
     value, value_without : float
         Mean with all judgments, and without these.
     rank, rank_without : int
@@ -72,7 +73,8 @@ class Reusability:
     runs : tuple of RunLeftOut
         By their mean with all judgments, the best first.
     tau : float
-        Kendall's tau-b of the means with all judgments and of the means of each run without its own documents; NaN for one run.
+        Kendall's tau-b of the means with all judgments and of the means of each run without its own
+        documents; NaN for one run.
     convention : Convention
         Convention of alignment and measure.
     """
@@ -97,8 +99,9 @@ class Reusability:
     def verdict(self) -> ReuseVerdict:
         """Verdict in words.
 
-        ``reusable``: tau is at least 0.9, and no run moves by more than a tenth of the runs (or one rank). ``reusable with care``: tau is
-        at least 0.8. Else ``not reusable``. Fewer than three runs have no verdict.
+        ``reusable``: tau is at least 0.9, and no run moves by more than a tenth of the runs (or one
+        rank). ``reusable with care``: tau is at least 0.8. Else ``not reusable``. Fewer than three
+        runs have no verdict.
         """
         if len(self.runs) < _FEW:
             return "too few runs"
@@ -124,9 +127,11 @@ def reusability(
     groups: Mapping[str, str] | None = None,
     convention: "Convention | str" = "standard",
 ) -> Reusability:
-    """Leave each run out of the pool in turn, to find how much a system that was not pooled would be underestimated.
+    """Leave each run out of the pool in turn, to find how much a system that was not pooled would
+    be underestimated.
 
-    The judgments of documents that only the run (or its group) returns down to the depth are removed, and all runs are evaluated again.
+    The judgments of documents that only the run (or its group) returns down to the depth are
+    removed, and all runs are evaluated again.
 
     Parameters
     ----------
@@ -139,7 +144,8 @@ def reusability(
     depth : int
         Ranks of each run that were pooled.
     groups : mapping of str to str, optional
-        Group of each run, such as its team or kind of system; a group is left out as a whole. Default: each run alone.
+        Group of each run, such as its team or kind of system; a group is left out as a whole.
+        Default: each run alone.
     convention : Convention or str
         Convention of alignment and measure.
 

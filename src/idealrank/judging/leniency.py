@@ -1,4 +1,6 @@
-"""Where a judge is kinder than a human: by grade, at the top of rankings, and for long documents."""
+"""Where a judge is kinder than a human: by grade, at the top of rankings, and for long
+documents.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -32,8 +34,9 @@ class GroupError:
     error : float
         Mean of the judge's grade less the human's.
     beyond_grade : float
-        Mean error less the mean error of all pairs with the same human grade: what the group adds. A judge that hedges toward the middle is
-        harsh at the top of every good ranking by `error`, and fair by this.
+        Mean error less the mean error of all pairs with the same human grade: what the group adds.
+        A judge that hedges toward the middle is harsh at the top of every good ranking by `error`,
+        and fair by this.
 
     Examples
     --------
@@ -60,7 +63,8 @@ class Leniency:
     contrast : str
         Which groups are compared.
     difference : float
-        Mean error beyond the grade of the one less that of the other: above 0, the judge is kinder to the first. NaN without both.
+        Mean error beyond the grade of the one less that of the other: above 0, the judge is kinder
+        to the first. NaN without both.
     interval : tuple of float
         Its interval, clustered by query.
 

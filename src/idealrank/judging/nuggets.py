@@ -1,4 +1,6 @@
-"""Answers scored by the nuggets they contain: facts that an answer should have, each vital or okay, each supported, partly, or not."""
+"""Answers scored by the nuggets they contain: facts that an answer should have, each vital or okay,
+each supported, partly, or not.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +19,9 @@ from idealrank.measures.measure import Cuts, Measure, PerQuery
 from idealrank.version import __version__
 
 IMPORTANCE: Mapping[str, float] = {"vital": 2.0, "okay": 1.0, "failed": 0.0}
-"""Words for the importance of a nugget, with a number each for fingerprints; failed if the model that was asked gave no word."""
+"""Words for the importance of a nugget, with a number each for fingerprints; failed if the model
+that was asked gave no word.
+"""
 SUPPORT: Mapping[str, float] = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0, "failed": 0.0}
 """Words for an assignment, with the credit of each."""
 
@@ -47,9 +51,11 @@ class Nugget(NamedTuple):
 class NuggetScore(Measure):
     """Share of the nuggets of a query that an answer supports: the base of the six scores.
 
-    The value of a query is ``sum over nuggets of w s / sum over nuggets of w``, in [0, 1]. The credit s is 1 for ``support`` and 0 for
-    ``not_support``; for ``partial_support`` it is 1/2, and 0 in strict scores. The weight w is 1 for every nugget (A), 1 for vital nuggets
-    alone (V), or 1 for vital and 1/2 for all other nuggets (W). A query without such a nugget counts 0, as in the script of the tool.
+    The value of a query is ``sum over nuggets of w s / sum over nuggets of w``, in [0, 1]. The
+    credit s is 1 for ``support`` and 0 for ``not_support``; for ``partial_support`` it is 1/2, and
+    0 in strict scores. The weight w is 1 for every nugget (A), 1 for vital nuggets alone (V), or 1
+    for vital and 1/2 for all other nuggets (W). A query without such a nugget counts 0, as in the
+    script of the tool.
 
     Parameters
     ----------
@@ -139,7 +145,9 @@ class AllNuggets(NuggetScore):
 
 
 class WeightedStrict(NuggetScore):
-    """Share of all nuggets that an answer supports in full; a nugget that is not vital counts half."""
+    """Share of all nuggets that an answer supports in full; a nugget that is not vital counts
+    half.
+    """
 
     name: ClassVar[str] = "W_strict"
     counted: ClassVar[Counted] = "weighted"
@@ -208,7 +216,8 @@ class AssignedAnswers:
         return sum("failed" in (one.importance, one.assignment) for nuggets in self.answers.values() for one in nuggets)
 
     def completed(self, nuggets: Mapping[str, Sequence[Nugget]]) -> "AssignedAnswers":
-        """Return the answers with every query of a list of nuggets; a query without an answer supports none.
+        """Return the answers with every query of a list of nuggets; a query without an answer
+        supports none.
 
         Raises
         ------
@@ -238,9 +247,11 @@ class AssignedAnswers:
         return AssignedAnswers(self.name, found)
 
     def evaluated(self, scores: Sequence[NuggetScore], *, inputs: Sequence[InputRecord] = (), path: str = "") -> Evaluation:
-        """Return the scores of every answer as an `Evaluation`, which `compare`, `intervals`, stores and reports take.
+        """Return the scores of every answer as an `Evaluation`, which `compare`, `intervals`,
+        stores and reports take.
 
-        The fingerprint of the judgments is that of the nuggets, so that only answers to the same nuggets are compared.
+        The fingerprint of the judgments is that of the nuggets, so that only answers to the same
+        nuggets are compared.
 
         Examples
         --------

@@ -1,4 +1,6 @@
-"""Pools of documents to judge: unions of runs to a depth or a budget, fused pools, and stratified samples with inclusion probabilities."""
+"""Pools of documents to judge: unions of runs to a depth or a budget, fused pools, and stratified
+samples with inclusion probabilities.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -153,13 +155,16 @@ def pool(
     depth : int
         Deepest rank pooled in each run.
     budget : int, optional
-        Documents to keep, over all queries: the first of each query in the order of the pool, then the second of each, and so on.
+        Documents to keep, over all queries: the first of each query in the order of the pool, then
+        the second of each, and so on.
     order : {"depth", "rrf", "borda", "combmnz"}
-        Order within each query: best rank in any run; reciprocal rank fusion, ``sum 1 / (60 + rank)``; Borda counts,
-        ``sum (depth + 1 - rank)``; CombMNZ of scores between 0 and 1 within each list.
+        Order within each query: best rank in any run; reciprocal rank fusion, ``sum 1 / (60 +
+        rank)``; Borda counts, ``sum (depth + 1 - rank)``; CombMNZ of scores between 0 and 1 within
+        each list.
     strata : Strata or str, optional
-        Sample: of each stratum of best ranks the given share of its documents, at least two, drawn at random without replacement, query by
-        query. ``"10:1,100:0.1"`` takes every document that some run has in its first ten, and a tenth of the others down to 100.
+        Sample: of each stratum of best ranks the given share of its documents, at least two, drawn
+        at random without replacement, query by query. ``"10:1,100:0.1"`` takes every document that
+        some run has in its first ten, and a tenth of the others down to 100.
     queries : sequence of str, optional
         Queries to pool. Default: all that some run answers.
     convention : Convention or str

@@ -1,4 +1,6 @@
-"""Share of relevant documents from a judge's yes and no, corrected by its errors (Rogan and Gladen)."""
+"""Share of relevant documents from a judge's yes and no, corrected by its errors (Rogan and
+Gladen).
+"""
 
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -65,21 +67,25 @@ def corrected_share(
 ) -> CorrectedShare:
     """Estimate the share of relevant units outside a calibration sample, from a judge's yes and no.
 
-    ``(p + q0 - 1) / (q0 + q1 - 1)``, with p the judge's share of yes, q0 its specificity and q1 its sensitivity. It needs errors that do
-    not depend on anything but relevance; `correct` needs a random sample alone, and is usually narrower.
+    ``(p + q0 - 1) / (q0 + q1 - 1)``, with p the judge's share of yes, q0 its specificity and q1 its
+    sensitivity. It needs errors that do not depend on anything but relevance; `correct` needs a
+    random sample alone, and is usually narrower.
 
     Parameters
     ----------
     human, judge : array of 0 and 1, shape (n,)
-        Labels of the calibration sample; it may be chosen by the human's label, since the share in it is not used.
+        Labels of the calibration sample; it may be chosen by the human's label, since the share in
+        it is not used.
     judge_only : array of 0 and 1, shape (N,)
         The judge's labels of the other units, of which the share is estimated.
     clusters : pair of arrays of labels, shapes (n,) and (N,), optional
-        Cluster of each unit, such as its query. The standard error then leaves out one cluster at a time, and the interval uses t.
+        Cluster of each unit, such as its query. The standard error then leaves out one cluster at a
+        time, and the interval uses t.
     confidence : float
         Confidence level.
     interval : {"smoothed", "delta"}
-        Without clusters: smoothed counts and a shift, which hold the level for small samples; or the plain delta method.
+        Without clusters: smoothed counts and a shift, which hold the level for small samples; or
+        the plain delta method.
 
     Returns
     -------
@@ -89,8 +95,9 @@ def corrected_share(
     Raises
     ------
     InputError
-        A label is neither 0 nor 1, the calibration has one kind of label alone, or sensitivity and specificity add up to 1 or less: such a
-        judge says no more than a coin, and no share follows from it.
+        A label is neither 0 nor 1, the calibration has one kind of label alone, or sensitivity and
+        specificity add up to 1 or less: such a judge says no more than a coin, and no share follows
+        from it.
 
     References
     ----------

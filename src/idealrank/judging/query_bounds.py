@@ -1,4 +1,6 @@
-"""Bounds of every query and of their mean, as records, and how bounds of parts of a collection merge."""
+"""Bounds of every query and of their mean, as records, and how bounds of parts of a collection
+merge.
+"""
 
 import math
 from collections.abc import Sequence
@@ -17,7 +19,8 @@ from idealrank.measures.measure import Measure
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Bounds:
-    """Lowest and highest value of each query, whatever the grades of the unjudged documents; see `bounds`.
+    """Lowest and highest value of each query, whatever the grades of the unjudged documents; see
+    `bounds`.
 
     Attributes
     ----------
@@ -36,7 +39,8 @@ class Bounds:
     judged_share : float64 array, shape (n_queries,)
         Share of judged documents among those returned down to the measure's cutoff: ``Judged@k``.
     unjudged_share : float
-        Share of unjudged documents among those, over all queries together, as `Coverage.unjudged_share`.
+        Share of unjudged documents among those, over all queries together, as
+        `Coverage.unjudged_share`.
     max_grade : float
         Highest grade that an unjudged document may have.
     depth : int or None
@@ -78,13 +82,14 @@ class Bounds:
     measured: Measure
 
     def merge(self, other: "Bounds") -> "Bounds":
-        """Merge the bounds of other queries of the same run, as of a collection that was split by query.
+        """Merge the bounds of other queries of the same run, as of a collection that was split by
+        query.
 
         Parameters
         ----------
         other : Bounds
-            Bounds of the other part, by the same measure, `max_grade` and `depth`. Name `max_grade` for every part: its default is the
-            highest grade of the part.
+            Bounds of the other part, by the same measure, `max_grade` and `depth`. Name `max_grade`
+            for every part: its default is the highest grade of the part.
 
         Raises
         ------
@@ -125,9 +130,11 @@ class Bounds:
 
     @property
     def residual(self) -> FloatArray:
-        """Largest rise of each value, ``high - value``, shape (n_queries,): the residual of the measure for the documents returned.
+        """Largest rise of each value, ``high - value``, shape (n_queries,): the residual of the
+        measure for the documents returned.
 
-        Below 0 only for measures that tell an unjudged document from a document of grade 0, such as infAP.
+        Below 0 only for measures that tell an unjudged document from a document of grade 0, such as
+        infAP.
         """
         return self.high - self.value
 
@@ -151,7 +158,8 @@ class Bounds:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DifferenceBounds:
-    """Lowest and highest difference of two runs in each query, whatever the grades of the unjudged documents; see `difference_bounds`.
+    """Lowest and highest difference of two runs in each query, whatever the grades of the unjudged
+    documents; see `difference_bounds`.
 
     Attributes
     ----------
@@ -160,7 +168,8 @@ class DifferenceBounds:
     query_ids : sequence of str
         Queries that count in both runs.
     low, value, high : float64 array, shape (n_queries,)
-        Lowest difference, difference as judged, highest difference. NaN where the convention gives no value.
+        Lowest difference, difference as judged, highest difference. NaN where the convention gives
+        no value.
     exact_queries : bool array, shape (n_queries,)
         Where `low` and `high` are attained by some grades; elsewhere they are outer bounds.
     unjudged_a, unjudged_b, unjudged_both : int64 array, shape (n_queries,)

@@ -1,4 +1,6 @@
-"""Samples of queries to label, weights that make means unbiased again, and the precision that a budget buys."""
+"""Samples of queries to label, weights that make means unbiased again, and the precision that a
+budget buys.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -53,7 +55,8 @@ class QuerySample:
     stratum : tuple of str
         Stratum of each.
     traffic, probability, weight : float64 array, shape (n_sampled,)
-        Traffic of each query, its inclusion probability, and its weight: traffic over probability. The weights sum to the whole traffic.
+        Traffic of each query, its inclusion probability, and its weight: traffic over probability.
+        The weights sum to the whole traffic.
     strata : tuple of QueryStratum
         All strata.
     traffic_total : float
@@ -76,11 +79,14 @@ class QuerySample:
 
     @property
     def design_effect(self) -> float:
-        """Factor by which unequal weights raise the variance of a mean: ``n sum w^2 / (sum w)^2`` (Kish)."""
+        """Factor by which unequal weights raise the variance of a mean: ``n sum w^2 / (sum w)^2``
+        (Kish).
+        """
         return float(self.weight.size * (self.weight**2).sum() / self.weight.sum() ** 2)
 
     def mean(self, values: npt.ArrayLike) -> float:
-        """Return the weighted mean of values of the sampled queries: unbiased for the mean over the traffic.
+        """Return the weighted mean of values of the sampled queries: unbiased for the mean over the
+        traffic.
 
         Raises
         ------
@@ -194,17 +200,21 @@ def sample_queries(
     take: Mapping[str, int] | None = None,
     seed: int = 0,
 ) -> QuerySample:
-    """Sample queries to label by their traffic, with a tail stratum, and strata of new or edge queries.
+    """Sample queries to label by their traffic, with a tail stratum, and strata of new or edge
+    queries.
 
-    The queries with the most traffic, down to a share of all traffic, are the head; the others are the tail, which gets a share of the
-    sample of its own. Further strata, such as new queries or edge cases, are named by the caller, with the number of queries to take of
-    each. Within a stratum, a query is drawn with a probability in proportion to its traffic (systematic sampling in random order), and at
-    most once. Queries with more traffic than one draw stands for are taken for certain.
+    The queries with the most traffic, down to a share of all traffic, are the head; the others are
+    the tail, which gets a share of the sample of its own. Further strata, such as new queries or
+    edge cases, are named by the caller, with the number of queries to take of each. Within a
+    stratum, a query is drawn with a probability in proportion to its traffic (systematic sampling
+    in random order), and at most once. Queries with more traffic than one draw stands for are taken
+    for certain.
 
     Parameters
     ----------
     traffic : mapping of str to float
-        Requests of each query, above 0. Give new queries the traffic that they are expected to have.
+        Requests of each query, above 0. Give new queries the traffic that they are expected to
+        have.
     n : int
         Queries to sample from head and tail together; the queries of `take` come on top.
     tail : float
@@ -214,7 +224,8 @@ def sample_queries(
     strata : mapping of str to str, optional
         Stratum of some queries, such as ``new`` or ``edge``.
     take : mapping of str to int, optional
-        Queries to take of each of these strata. A stratum with traffic must be sampled, or the mean would leave it out.
+        Queries to take of each of these strata. A stratum with traffic must be sampled, or the mean
+        would leave it out.
     seed : int
         Random seed.
 
@@ -253,7 +264,8 @@ def sample_queries(
     _check_traffic(traffic, named, counts)
     ordered = sorted((query for query in traffic if query not in named), key=lambda query: (-traffic[query], query))
     groups = _head_and_tail(ordered, traffic, covered)
-    n_tail = min(len(groups[TAIL]), max(round(wanted * share), wanted - len(groups[HEAD])))  # a head with fewer queries leaves more
+    # a head with fewer queries leaves more
+    n_tail = min(len(groups[TAIL]), max(round(wanted * share), wanted - len(groups[HEAD])))
     numbers = {HEAD: wanted - n_tail, TAIL: n_tail} | {name: counts[name] for name in sorted(counts)}
     for name in sorted(counts):
         groups[name] = sorted(query for query, stratum in named.items() if stratum == name)
@@ -362,7 +374,8 @@ class LabelCost:
     price : float
         Price of one label.
     overhead : float
-        Labels for quality, such as double judging and gold questions, as a share of the others; at least 0.
+        Labels for quality, such as double judging and gold questions, as a share of the others; at
+        least 0.
     fixed : float
         Fixed costs, such as guidelines and training.
     per_week : float
@@ -415,7 +428,8 @@ class LabelBudget:
     cost, weeks : float
         Cost, and weeks of labelling.
     half_width : float or None
-        Half of the width of the interval of a mean, or of a mean difference, over the traffic; see `QuerySample.interval`.
+        Half of the width of the interval of a mean, or of a mean difference, over the traffic; see
+        `QuerySample.interval`.
 
     Examples
     --------
@@ -448,12 +462,14 @@ def label_budgets(
     cost : LabelCost
         What labels cost.
     sd : float
-        Standard deviation over queries, of the values or of the differences of two systems, from earlier judgments.
+        Standard deviation over queries, of the values or of the differences of two systems, from
+        earlier judgments.
     design_effect : float
-        Of the weights: see `QuerySample.design_effect`; the precision is that of ``n / design_effect`` queries, as a sample of infinitely
-        many.
+        Of the weights: see `QuerySample.design_effect`; the precision is that of ``n /
+        design_effect`` queries, as a sample of infinitely many.
     sampling_effect : float, optional
-        See `QuerySample.sampling_effect`; it takes the place of `design_effect` for a sample of finitely many queries.
+        See `QuerySample.sampling_effect`; it takes the place of `design_effect` for a sample of
+        finitely many queries.
     level : float
         Confidence level, in (0, 1).
 

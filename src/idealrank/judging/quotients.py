@@ -1,4 +1,5 @@
-"""Highest and lowest quotient over all grades of some documents: a sum of gains over an ideal list, and average precision.
+"""Highest and lowest quotient over all grades of some documents: a sum of gains over an ideal list,
+and average precision.
 
 Both are exact and take polynomial time.
 """
@@ -90,7 +91,8 @@ class Quotients(NamedTuple):
         falling[query, place + 1] = self.weight[order]
         sums = np.cumsum(falling, axis=1)
         allowed = (np.arange(width + 1) <= n_free[:, None])[:, None, :]
-        numerator = np.where(allowed, steps[:, None] * sums[:, None, :], -np.inf)  # query, level, number of documents
+        # query, level, number of documents
+        numerator = np.where(allowed, steps[:, None] * sums[:, None, :], -np.inf)
         base, denominator = self._ideals(n_free, width)
         counts = _dinkelbach(self.constant + self.levels[0] * sums[:, -1], numerator, base, denominator, n_free)
         level = np.empty(query.size, np.int64)
@@ -102,10 +104,12 @@ class Quotients(NamedTuple):
         number of free documents above it.
         """
         deepest, rows = self.ideal.shape[1] - 1, np.arange(n_free.size)
-        ends = np.unique(np.concatenate((np.zeros(1), self.levels, self.known_gain)))  # between two of them nothing changes
+        # between two of them nothing changes
+        ends = np.unique(np.concatenate((np.zeros(1), self.levels, self.known_gain)))
         at_least = np.zeros((n_free.size, ends.size), np.int64)
         np.add.at(at_least, (self.known_query, np.searchsorted(ends, self.known_gain)), 1)
-        at_least = np.cumsum(at_least[:, ::-1], axis=1)[:, ::-1]  # known documents with a gain of at least each end
+        # known documents with a gain of at least each end
+        at_least = np.cumsum(at_least[:, ::-1], axis=1)[:, ::-1]
         level_of = np.searchsorted(self.levels, ends)
         base, parts = np.zeros(n_free.size), np.zeros((n_free.size, self.levels.size - 1, width + 1))
         for piece in range(1, ends.size):

@@ -1,4 +1,6 @@
-"""Lists of a run under many states of the judgments: the run is ranked once, and each state only says which places are judged."""
+"""Lists of a run under many states of the judgments: the run is ranked once, and each state only
+says which places are judged.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -115,7 +117,8 @@ class RankedPlaces:
 
         def unjudged() -> UnjudgedHits:
             row = places.row[free]
-            # The key of a document is its row, so that documents keep one order wherever their state stands among others.
+            # The key of a document is its row, so that documents keep one order wherever their
+            # state stands among others.
             key = self.document[row].astype(np.uint64)
             return UnjudgedHits(places.copy[free], shown.rank[row], key, shown.tie_first[row], shown.tie_last[row])
 

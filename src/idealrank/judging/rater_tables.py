@@ -28,7 +28,8 @@ class GradeAgreement:
     n_ratings : int
         How often it was given, to units that two raters rated.
     agreement : float
-        Chance that another rater of the same unit gave it as well (specific agreement); NaN if it was never given.
+        Chance that another rater of the same unit gave it as well (specific agreement); NaN if it
+        was never given.
     by_chance : float
         Its share of all ratings: what `agreement` would be if raters agreed by chance alone.
 
@@ -47,7 +48,8 @@ class GradeAgreement:
 def agreement_by_grade(ratings: npt.ArrayLike, *, categories: Sequence[float] | None = None) -> list[GradeAgreement]:
     """Compute the specific agreement on each grade: a judge can be good at 0 and useless at 3.
 
-    ``sum_i n_ik (n_ik - 1) / (m_i - 1) / sum_i n_ik`` for grade k, with n_ik of the m_i raters of unit i.
+    ``sum_i n_ik (n_ik - 1) / (m_i - 1) / sum_i n_ik`` for grade k, with n_ik of the m_i raters of
+    unit i.
 
     Parameters
     ----------
@@ -89,7 +91,8 @@ class RaterAgreement:
     value : float
         Mean over the other raters of the statistic of the two; NaN without a common unit.
     bias : float
-        Mean over common units of this rater's grade less the mean grade of the others: above 0 for a lenient rater.
+        Mean over common units of this rater's grade less the mean grade of the others: above 0 for
+        a lenient rater.
     mean_grade : float
         Mean of all grades that this rater gave.
 
@@ -127,7 +130,8 @@ def agreement_by_rater(
     Returns
     -------
     list of RaterAgreement
-        In the order of the raters. The one with the lowest value is the one to talk to; bias tells whether strictness is the reason.
+        In the order of the raters. The one with the lowest value is the one to talk to; bias tells
+        whether strictness is the reason.
 
     Examples
     --------
@@ -204,7 +208,8 @@ def agreement_by_cluster(
     Parameters
     ----------
     ratings, statistic, level, weights, categories
-        As for `agreement`; percent agreement by default, since chance correction within a query of few documents says little.
+        As for `agreement`; percent agreement by default, since chance correction within a query of
+        few documents says little.
     clusters : array of labels, shape (units,)
         Cluster of each unit.
 
@@ -232,7 +237,7 @@ def agreement_by_cluster(
     return found
 
 
-# --- a report ----------------------------------------------------------------------------------------------------------------
+# --- a report -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -303,7 +308,9 @@ DEFAULT_COEFFICIENTS = (
     Coefficient("krippendorff_alpha", level="ordinal"),
     Coefficient("gwet_ac1"),
 )
-"""Of reports: no single coefficient answers for all, and where they differ, a rare grade is the usual reason."""
+"""Of reports: no single coefficient answers for all, and where they differ, a rare grade is the
+usual reason.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)

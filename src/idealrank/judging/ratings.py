@@ -1,4 +1,6 @@
-"""Ratings of units by raters, checked and coded once: what every agreement coefficient is computed from."""
+"""Ratings of units by raters, checked and coded once: what every agreement coefficient is computed
+from.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,6 @@
-"""Measures of runs from a stratified sample of judgments: xinfAP, infNDCG, statAP, and Horvitz-Thompson estimates of DCG."""
+"""Measures of runs from a stratified sample of judgments: xinfAP, infNDCG, statAP, and
+Horvitz-Thompson estimates of DCG.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +21,9 @@ SampledMeasure: TypeAlias = Literal["infAP", "xinfAP", "infNDCG", "statAP", "DCG
 SAMPLED_MEASURES: tuple[SampledMeasure, ...] = get_args(SampledMeasure)
 LARGEST_SHORTFALL = 0.05
 """Shortfall of an estimate beyond which it has no interval; see `SampledJudgments.shortfall`."""
-_EPSILON = 0.00001  # added to the relevant documents above a rank; to the sampled ones three of it (sample_eval.pl) or two (trec_eval)
+# Added to the relevant documents above a rank; sample_eval.pl adds three of it to the sampled ones,
+# trec_eval two.
+_EPSILON = 0.00001
 _MOST = 1000  # ranks that sample_eval.pl reads
 
 
@@ -115,7 +119,8 @@ class SampledJudgments:
 
     @classmethod
     def of_drawn(cls, drawn: "Sequence[Any]", qrels: AnyQrels) -> Self:
-        """Join rows with the attributes query, document, stratum, probability and sampled with the judgments of the sampled documents.
+        """Join rows with the attributes query, document, stratum, probability and sampled with the
+        judgments of the sampled documents.
 
         Raises
         ------
@@ -139,14 +144,17 @@ class SampledJudgments:
 
     @classmethod
     def of_rows(cls, rows: "Sequence[tuple[Any, ...]]") -> Self:
-        """Build from rows of query, document, stratum, grade or None, and optionally the inclusion probability.
+        """Build from rows of query, document, stratum, grade or None, and optionally the inclusion
+        probability.
 
-        Without probabilities, each document of a stratum has the share of the stratum that is sampled.
+        Without probabilities, each document of a stratum has the share of the stratum that is
+        sampled.
 
         Raises
         ------
         InputError
-            A document comes twice for a query, a probability is not in (0, 1], or a stratum has no sampled document.
+            A document comes twice for a query, a probability is not in (0, 1], or a stratum has no
+            sampled document.
         """
         by_query: dict[str, list[tuple[Any, ...]]] = {}
         for row in rows:
@@ -175,7 +183,8 @@ class SampledJudgments:
         It is ``x / (1 + x)``. Here x is the estimated share of relevant documents that were not
         sampled, divided by the mean number of sampled relevant documents of a query. It is 0 if all
         pooled documents were judged, and 1 if no sampled document is relevant. In the simulation of
-        the guide, inferred AP is too low by about this share, and inferred nDCG by about half of it.
+        the guide, inferred AP is too low by about this share, and inferred nDCG by about half of
+        it.
         """
         seen = self.relevant_per_query * len(self.queries)
         if not seen:
@@ -223,10 +232,12 @@ class SampledEstimate:
     values : float64 array, shape (n_queries,)
         Estimate of each query; 0 where the run does not answer it.
     interval : Interval
-        Mean with its t interval over queries, which covers the sampling of documents, too. None for one query, and if
-        `shortfall` is above `LARGEST_SHORTFALL`: the interval would exclude the true value too often.
+        Mean with its t interval over queries, which covers the sampling of documents, too. None for
+        one query, and if `shortfall` is above `LARGEST_SHORTFALL`: the interval would exclude the
+        true value too often.
     sampling_se : float or None
-        Standard error of the mean by the sampling of documents alone, for these queries; None where no formula is exact.
+        Standard error of the mean by the sampling of documents alone, for these queries; None where
+        no formula is exact.
     shortfall : float
         Share by which the estimate, or the difference, is about too small; see
         `SampledJudgments.shortfall`. 0 for DCG, which is unbiased.
@@ -250,8 +261,8 @@ class SampledEstimate:
     def is_biased(self) -> bool:
         """True if too few relevant documents were sampled for an interval.
 
-        With 250 queries and a sample of 15 %, intervals of level 95 % would contain a difference of xinfAP
-        in 5 to 50 % of cases.
+        With 250 queries and a sample of 15 %, intervals of level 95 % would contain a difference of
+        xinfAP in 5 to 50 % of cases.
         """
         return self.shortfall > LARGEST_SHORTFALL
 
@@ -281,7 +292,8 @@ def sampled_estimate(
     level: float = 0.95,
     convention: "Convention | str" = "standard",
 ) -> SampledEstimate:
-    r"""Estimate a measure of a run, or of the difference of two, from a stratified sample of judgments.
+    r"""Estimate a measure of a run, or of the difference of two, from a stratified sample of
+    judgments.
 
     Parameters
     ----------
@@ -293,11 +305,14 @@ def sampled_estimate(
         One of:
 
         * ``xinfAP``: AP inferred stratum by stratum, as NIST's ``sample_eval.pl`` computes it;
-        * ``infAP``: the same with all pooled documents in one stratum, for a pool sampled at one rate, as trec_eval computes it;
-        * ``infNDCG``: DCG inferred stratum by stratum over the ideal of the estimated numbers of documents of each grade, as in
-          ``sample_eval.pl``; gains are the grades, discounts ``log2(rank + 1)``;
+        * ``infAP``: the same with all pooled documents in one stratum, for a pool sampled at one
+          rate, as trec_eval computes it;
+        * ``infNDCG``: DCG inferred stratum by stratum over the ideal of the estimated numbers of
+          documents of each grade, as in ``sample_eval.pl``; gains are the grades, discounts
+          ``log2(rank + 1)``;
         * ``statAP``: AP from inclusion probabilities, as in ``statAP_MQ_eval``;
-        * ``DCG``: the Horvitz-Thompson estimate ``sum gain / (p log2(rank + 1))``, which is unbiased.
+        * ``DCG``: the Horvitz-Thompson estimate ``sum gain / (p log2(rank + 1))``, which is
+          unbiased.
     against : Run or mapping, optional
         Estimate the value of `run` less the value of this run.
     cutoff : int, optional

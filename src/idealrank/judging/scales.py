@@ -1,4 +1,6 @@
-"""Scales of grades: one table a source that maps its grades to common ones, and the refusal to hold two scales against each other."""
+"""Scales of grades: one table a source that maps its grades to common ones, and the refusal to hold
+two scales against each other.
+"""
 
 import math
 from collections.abc import Mapping
@@ -24,7 +26,8 @@ class ScaleTable:
     Raises
     ------
     OptionError
-        The table is empty, has a grade twice (as number and as text), or maps a grade to what is no finite number.
+        The table is empty, has a grade twice (as number and as text), or maps a grade to what is no
+        finite number.
 
     Examples
     --------
@@ -58,8 +61,8 @@ class ScaleTable:
         Parameters
         ----------
         text : str
-            ``0-2 to 0-4``, ``Perfect to Bad`` (4 to 0), ``booked, clicked, none`` (5, 1, 0) or ``stars`` (5 to 1 as 4 to 0); or grades with
-            numbers.
+            ``0-2 to 0-4``, ``Perfect to Bad`` (4 to 0), ``booked, clicked, none`` (5, 1, 0) or
+            ``stars`` (5 to 1 as 4 to 0); or grades with numbers.
 
         Raises
         ------
@@ -132,7 +135,8 @@ _NAMED: dict[str, dict[str | float, float]] = {
 def on_one_scale(
     sources: "Mapping[str, Qrels | Mapping[str, Mapping[str, str | float]]]", tables: "Mapping[str, ScaleTable] | None" = None
 ) -> dict[str, Qrels]:
-    """Return the judgments of several sources on one scale, by a table for each source that needs one.
+    """Return the judgments of several sources on one scale, by a table for each source that needs
+    one.
 
     Parameters
     ----------
@@ -144,7 +148,8 @@ def on_one_scale(
     Raises
     ------
     InputError
-        Two sources have different highest grades, and one of them has no table; or a grade is not in its table.
+        Two sources have different highest grades, and one of them has no table; or a grade is not
+        in its table.
     OptionError
         A table belongs to no source.
 

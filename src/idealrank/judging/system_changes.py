@@ -1,4 +1,6 @@
-"""Changes that another judge would make: order of systems, swaps at the top, and verdicts of comparisons."""
+"""Changes that another judge would make: order of systems, swaps at the top, and verdicts of
+comparisons.
+"""
 
 import math
 from collections.abc import Mapping
@@ -69,7 +71,8 @@ class SystemOrders:
     per_query_human, per_query_judge : float64 array, shape (systems, queries)
         Values.
     tau, tau_ap : float
-        Kendall's tau-b of the means; tau_AP with the human's order as the truth, along the judge's. NaN for one system.
+        Kendall's tau-b of the means; tau_AP with the human's order as the truth, along the judge's.
+        NaN for one system.
     swapped : int
         Pairs of systems that the two order differently.
     swapped_at_top : int
@@ -81,8 +84,9 @@ class SystemOrders:
     verdicts : VerdictChanges
         What significance tests say under each.
     worth : float
-        Median over pairs of systems of how many human-labelled queries the first query with the judge's grades replaces, for the difference
-        of the two: the squared correlation of the differences, 0 where it is negative. NaN for one system.
+        Median over pairs of systems of how many human-labelled queries the first query with the
+        judge's grades replaces, for the difference of the two: the squared correlation of the
+        differences, 0 where it is negative. NaN for one system.
 
     Examples
     --------
@@ -123,12 +127,14 @@ def system_orders(
 ) -> SystemOrders:
     """Compare systems under two sets of judgments of the same queries.
 
-    Tau alone does not answer whether disagreement matters: it counts swaps of systems that no test could tell apart, and misses verdicts.
+    Tau alone does not answer whether disagreement matters: it counts swaps of systems that no test
+    could tell apart, and misses verdicts.
 
     Parameters
     ----------
     human, judge : Qrels or mapping
-        Judgments; a query that only one of them has, or that the convention leaves out of the measure, is left out.
+        Judgments; a query that only one of them has, or that the convention leaves out of the
+        measure, is left out.
     runs : mapping of str to Run or mapping
         Systems by name.
     measure : Measure or str

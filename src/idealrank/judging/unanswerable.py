@@ -1,4 +1,6 @@
-"""Queries whose right answer is nothing: how often a run returns documents all the same, beside its recall, by threshold of the score."""
+"""Queries whose right answer is nothing: how often a run returns documents all the same, beside its
+recall, by threshold of the score.
+"""
 
 import math
 import zlib
@@ -37,12 +39,14 @@ class NoAnswer:
     answerable, unanswerable : sequence of str
         Queries with a relevant document, and queries declared to have no answer.
     left_out : int
-        Judged queries without a relevant document that were not declared: nothing says whether they have an answer.
+        Judged queries without a relevant document that were not declared: nothing says whether they
+        have an answer.
     thresholds : float64 array, shape (n_thresholds,)
-        Scores at which either rate changes, falling. Documents with this score or a higher one are returned. The first is infinite and
-        returns nothing.
+        Scores at which either rate changes, falling. Documents with this score or a higher one are
+        returned. The first is infinite and returns nothing.
     recall, false_return_rate : float64 array, shape (n_thresholds,)
-        Mean recall of the answerable queries; share of the unanswerable ones for which the run returns a document.
+        Mean recall of the answerable queries; share of the unanswerable ones for which the run
+        returns a document.
     threshold : float
         Threshold chosen on all queries.
     fold_thresholds : float64 array, shape (n_folds,)
@@ -108,10 +112,11 @@ def no_answer(
     rng: RandomLike = None,
     convention: "Convention | str" = "standard",
 ) -> NoAnswer:
-    """Compute the false-return rate of queries without an answer, beside recall, for every threshold of the score.
+    """Compute the false-return rate of queries without an answer, beside recall, for every
+    threshold of the score.
 
-    A query without relevant documents in the qrels may have an answer that was not judged. Queries without an answer are therefore
-    declared, and never guessed.
+    A query without relevant documents in the qrels may have an answer that was not judged. Queries
+    without an answer are therefore declared, and never guessed.
 
     Parameters
     ----------
@@ -126,11 +131,12 @@ def no_answer(
     rel : float
         Lowest grade of a relevant document.
     limit : float, optional
-        Highest false-return rate, in [0, 1]: the threshold chosen has the highest recall among those that keep it. Default: the highest
-        difference of recall and false-return rate (Youden's index). Of equal thresholds, the highest is chosen.
+        Highest false-return rate, in [0, 1]: the threshold chosen has the highest recall among
+        those that keep it. Default: the highest difference of recall and false-return rate
+        (Youden's index). Of equal thresholds, the highest is chosen.
     folds : int
-        Parts of the queries for cross-fitting, at most as many as there are queries of either kind. More parts choose thresholds on more
-        queries, and make intervals too narrow; see Notes.
+        Parts of the queries for cross-fitting, at most as many as there are queries of either kind.
+        More parts choose thresholds on more queries, and make intervals too narrow; see Notes.
     confidence : float
         Confidence level.
     rng : Generator or seed
@@ -145,7 +151,8 @@ def no_answer(
     Raises
     ------
     InputError
-        A declared query has a relevant document, or there are fewer than two queries of either kind.
+        A declared query has a relevant document, or there are fewer than two queries of either
+        kind.
     OptionError
         An option is impossible.
 

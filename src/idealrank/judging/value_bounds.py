@@ -1,4 +1,6 @@
-"""Bounds of values: the lowest and the highest, whatever the grades of the documents that were not judged."""
+"""Bounds of values: the lowest and the highest, whatever the grades of the documents that were not
+judged.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
@@ -36,7 +38,8 @@ def bounds(
     convention: "Convention | str" = "standard",
     threads: int = 0,
 ) -> Bounds:
-    """Compute the lowest and the highest value of each query over all grades of the documents that the run returns unjudged.
+    """Compute the lowest and the highest value of each query over all grades of the documents that
+    the run returns unjudged.
 
     Parameters
     ----------
@@ -47,11 +50,11 @@ def bounds(
     measure : measure or str
         The measure.
     max_grade : float, optional
-        Highest grade of the scale. Grades are the whole numbers from 0 to it, itself, and grades between that were judged. Default: the
-        highest grade judged, at least 1.
+        Highest grade of the scale. Grades are the whole numbers from 0 to it, itself, and grades
+        between that were judged. Default: the highest grade judged, at least 1.
     depth : int, optional
-        Documents below this rank stay unjudged, as grade 0. Default: documents at any rank are open. Documents that the run does not
-        return stay unjudged in any case.
+        Documents below this rank stay unjudged, as grade 0. Default: documents at any rank are
+        open. Documents that the run does not return stay unjudged in any case.
     convention : Convention or str
         Convention of alignment and measure.
     threads : int
@@ -64,8 +67,8 @@ def bounds(
     Raises
     ------
     OptionError
-        The convention or the measure takes unjudged documents out of the lists, or makes gains negative in a quotient; a value of
-        `max_grade` or `depth` is impossible.
+        The convention or the measure takes unjudged documents out of the lists, or makes gains
+        negative in a quotient; a value of `max_grade` or `depth` is impossible.
     InputError
         No query counts.
 
@@ -77,8 +80,9 @@ def bounds(
     matter, and for all others while there are as few choices. `Bounds.exact_queries` marks the queries with exact bounds; the other
     bounds are the bounds of the measure.
 
-    Grades between the ends matter. Of nDCG, the lowest value is attained by grades 0 and `max_grade` alone, the highest often by others:
-    a document at rank 5 adds more to the list than to the ideal while its grade is low, and the reverse when it is high.
+    Grades between the ends matter. Of nDCG, the lowest value is attained by grades 0 and
+    `max_grade` alone, the highest often by others: a document at rank 5 adds more to the list than
+    to the ideal while its grade is low, and the reverse when it is high.
 
     Examples
     --------
@@ -105,10 +109,11 @@ def difference_bounds(
     convention: "Convention | str" = "standard",
     threads: int = 0,
 ) -> DifferenceBounds:
-    """Compute the lowest and the highest difference of two runs in each query over all grades of the documents they return unjudged.
+    """Compute the lowest and the highest difference of two runs in each query over all grades of
+    the documents they return unjudged.
 
-    A document has one grade in both runs, and both share the ideal list. The bounds are therefore narrower than the difference of the
-    bounds of the runs.
+    A document has one grade in both runs, and both share the ideal list. The bounds are therefore
+    narrower than the difference of the bounds of the runs.
 
     Parameters
     ----------
@@ -119,8 +124,8 @@ def difference_bounds(
     measure : measure or str
         The measure.
     max_grade, depth, convention, threads
-        As for `bounds`. Documents are open that either run returns unjudged, down to the rank; a document is one in both runs, at any
-        rank of the other.
+        As for `bounds`. Documents are open that either run returns unjudged, down to the rank; a
+        document is one in both runs, at any rank of the other.
 
     Returns
     -------

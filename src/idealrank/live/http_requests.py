@@ -1,4 +1,6 @@
-"""Requests over HTTP, of backends and of channels for alarms: one way to send them, and to tell which failures may pass."""
+"""Requests over HTTP, of backends and of channels for alarms: one way to send them, and to tell
+which failures may pass.
+"""
 
 import json
 import zlib
@@ -63,7 +65,8 @@ def exchange(
 ) -> HttpAnswer:
     """Send a request, and read its answer, whatever its status."""
     httpx = load_extra("httpx", "requests over HTTP", "search")
-    # httpx would unpack each part as a whole, and one of 64 KiB can unpack to gigabytes: gzip alone is asked for, and unpacked here.
+    # httpx would unpack each part as a whole, and one of 64 KiB can unpack to gigabytes: gzip alone
+    # is asked for, and unpacked here.
     request["headers"] = {"accept-encoding": "gzip", **(request.get("headers") or {})}
     content = bytearray()
     try:

@@ -1,4 +1,6 @@
-"""Journals: files of JSON lines that survive the end of the process at any point; searches and judges keep their answers so."""
+"""Journals: files of JSON lines that survive the end of the process at any point; searches and
+judges keep their answers so.
+"""
 
 import json
 import os
@@ -15,7 +17,9 @@ from idealrank.live.file_locks import lock_file
 _BATCH = 64  # lines between two calls of fsync
 
 ReadLine = Callable[[Mapping[str, Any]], None]
-"""Takes a line of the journal; raises KeyError, TypeError, ValueError or OverflowError for a line that does not fit."""
+"""Takes a line of the journal; raises KeyError, TypeError, ValueError or OverflowError for a line
+that does not fit.
+"""
 
 
 class LineJournal:
@@ -56,7 +60,8 @@ class LineJournal:
         self._file.seek(0)
         content = self._file.read()
         first, end, _ = content.partition(b"\n")
-        own = json.dumps({"format": self._own})[:-1].encode()  # a header that was cut, too, begins so, or is the beginning of it
+        # a header that was cut, too, begins so, or is the beginning of it
+        own = json.dumps({"format": self._own})[:-1].encode()
         if not end and (own.startswith(first) or first.startswith(own)):
             return content
         line = first.decode("utf-8", "surrogateescape")

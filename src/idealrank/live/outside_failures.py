@@ -1,4 +1,6 @@
-"""Failures of systems outside, as texts: the one place that decides which exceptions a watch outlives."""
+"""Failures of systems outside, as texts: the one place that decides which exceptions a watch
+outlives.
+"""
 
 from collections.abc import Callable
 

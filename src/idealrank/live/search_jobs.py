@@ -1,4 +1,6 @@
-"""A job: many requests to one service, a search engine or a judge, without hurting it, and without losing an answer."""
+"""A job: many requests to one service, a search engine or a judge, without hurting it, and without
+losing an answer.
+"""
 
 import heapq
 import queue
@@ -191,7 +193,9 @@ class _Breaker:
 
     @property
     def is_refused(self) -> bool:
-        """True if the first queries all failed, so that a mistake in the configuration is likely."""
+        """True if the first queries all failed, so that a mistake in the configuration is
+        likely.
+        """
         return not self.has_answered and self._failures >= self._policy.failures
 
 

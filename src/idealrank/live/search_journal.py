@@ -1,4 +1,6 @@
-"""Journal of a search: an answer a line, appended as it comes, so that a job that was killed asks nothing twice."""
+"""Journal of a search: an answer a line, appended as it comes, so that a job that was killed asks
+nothing twice.
+"""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,6 @@
-"""Runs from search engines: ask all queries of a configuration, keep a journal, write the run, and evaluate it."""
+"""Runs from search engines: ask all queries of a configuration, keep a journal, write the run, and
+evaluate it.
+"""
 
 import hashlib
 import json

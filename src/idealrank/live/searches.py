@@ -1,4 +1,6 @@
-"""Searches of a configuration: each backend is asked all queries, and one that fails does not stop the others."""
+"""Searches of a configuration: each backend is asked all queries, and one that fails does not stop
+the others.
+"""
 
 import os
 import re
@@ -47,7 +49,9 @@ class SearchResults:
     failures: Mapping[str, BackendError] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return ``systems``, a list of what `SearchRun.to_dict` returns, and ``failed``, the message of each backend that failed."""
+        """Return ``systems``, a list of what `SearchRun.to_dict` returns, and ``failed``, the
+        message of each backend that failed.
+        """
         failed = {name: str(error) for name, error in self.failures.items()}
         return {"systems": [run.to_dict() for run in self.runs.values()], "failed": failed}
 
@@ -81,9 +85,11 @@ def search(
     config : path or mapping
         Configuration in YAML, TOML or JSON, or its content.
     output : path, optional
-        Run, instead of ``output`` of the configuration: TREC, or JSON if it ends in .json. With several backends, folder of the runs.
+        Run, instead of ``output`` of the configuration: TREC, or JSON if it ends in .json. With
+        several backends, folder of the runs.
     qrels : path, mapping, dataframe or Qrels, optional
-        Judgments to evaluate with, instead of ``qrels`` of the configuration. Without any, the runs are not evaluated.
+        Judgments to evaluate with, instead of ``qrels`` of the configuration. Without any, the runs
+        are not evaluated.
     restart : bool
         Drop answers of an earlier search, and ask every query again.
     retry_failed : bool
@@ -92,13 +98,14 @@ def search(
     Returns
     -------
     SearchResults
-        Runs with their latencies, failures and evaluations. A backend that fails does not stop the others.
+        Runs with their latencies, failures and evaluations. A backend that fails does not stop the
+        others.
 
     Raises
     ------
     OptionError
-        A key of the configuration is unknown or has a wrong value, a journal is of another search, or a run would replace a file that the
-        search reads.
+        A key of the configuration is unknown or has a wrong value, a journal is of another search,
+        or a run would replace a file that the search reads.
     InputError
         A file cannot be read or written.
     BackendError

@@ -1,4 +1,6 @@
-"""Clock of live systems: the one place that reads the time and waits, so that tests can do both without waiting."""
+"""Clock of live systems: the one place that reads the time and waits, so that tests can do both
+without waiting.
+"""
 
 import queue
 import time

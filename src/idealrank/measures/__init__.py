@@ -1,8 +1,9 @@
 """Measures: frozen values that turn a run joined to its judgments into one number per query.
 
-`MEASURES` is the table of all of them, by name, and `PAIR_MEASURES` that of measures of two runs; both are read from the list of measures
-in ``idealrank/__init__.pyi``. A class is loaded when it is first asked for. `parse_measure` reads the texts of measures and other tools'
-spellings, which stand in `spellings`.
+`MEASURES` is the table of all of them, by name, and `PAIR_MEASURES` that of measures of two runs;
+both are read from the list of measures in ``idealrank/__init__.pyi``. A class is loaded when it is
+first asked for. `parse_measure` reads the texts of measures and other tools' spellings, which stand
+in `spellings`.
 """
 
 from collections.abc import Iterator, Mapping

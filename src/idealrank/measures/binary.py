@@ -1,8 +1,8 @@
 """Measures of binary relevance: a document is relevant when its grade reaches the threshold `rel`.
 
-Formulas and denominators are trec_eval's. With tied scores under ``ties=expected`` each value is the mean over all orders of the
-tied documents, in closed form (McSherry and Najork 2008, Computing information retrieval performance measures efficiently in the
-presence of tied scores, ECIR).
+Formulas and denominators are trec_eval's. With tied scores under ``ties=expected`` each value is
+the mean over all orders of the tied documents, in closed form (McSherry and Najork 2008, Computing
+information retrieval performance measures efficiently in the presence of tied scores, ECIR).
 """
 
 import math
@@ -25,9 +25,10 @@ from idealrank.measures.threshold import BalancedMeasure, BinaryMeasure, NeedsRe
 
 Divisor: TypeAlias = Literal["relevant", "reachable"]
 
-# Lists of one length, every item judged and no tie to average, are read rank after rank, all at once: each rank is a row that holds
-# one place of every list. Nothing is looked up and nothing sorted again, and what a rank needs of those above it is a running count;
-# each function equals the general way of its measure, which tests compare.
+# Lists of one length, every item judged and no tie to average, are read rank after rank, all at
+# once: each rank is a row that holds one place of every list. Nothing is looked up and nothing
+# sorted again, and what a rank needs of those above it is a running count; each function equals the
+# general way of its measure, which tests compare.
 
 
 def grades_by_rank(judged: Judged) -> FloatArray | None:
@@ -50,7 +51,8 @@ def sums_of_precision(grades: FloatArray, threshold: float, limit: int) -> Float
 
 
 class P(BinaryMeasure):
-    """Precision: share of the first k ranks that hold a relevant document; ranks beyond the end of the list count as not relevant.
+    """Precision: share of the first k ranks that hold a relevant document; ranks beyond the end of
+    the list count as not relevant.
 
     ``P@k = |relevant in the top k| / k``, in [0, 1].
 
@@ -185,8 +187,9 @@ class R(NeedsRelevant):
 class F(BalancedMeasure):
     """F measure of the first k ranks: the weighted harmonic mean of P@k and R@k; F1 by default.
 
-    ``F@k = (1 + beta) P@k R@k / (beta P@k + R@k) = (1 + beta) |relevant in the top k| / (k + beta |relevant|)``, in [0, 1]. The weight is
-    that of `SetF`: van Rijsbergen's beta b is ``beta = b^2`` here, so F2 is ``beta=4``; both are F1 at 1.
+    ``F@k = (1 + beta) P@k R@k / (beta P@k + R@k) = (1 + beta) |relevant in the top k| / (k + beta
+    |relevant|)``, in [0, 1]. The weight is that of `SetF`: van Rijsbergen's beta b is ``beta =
+    b^2`` here, so F2 is ``beta=4``; both are F1 at 1.
 
     Parameters
     ----------
@@ -230,18 +233,21 @@ class F(BalancedMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class AP(NeedsRelevant):
-    """Average precision: mean of the precision at the rank of each relevant document; 0 for those not returned.
+    """Average precision: mean of the precision at the rank of each relevant document; 0 for those
+    not returned.
 
-    ``AP@k = (1 / |relevant|) sum over relevant documents at ranks r <= k of |relevant in the top r| / r``, in [0, 1].
+    ``AP@k = (1 / |relevant|) sum over relevant documents at ranks r <= k of |relevant in the top r|
+    / r``, in [0, 1].
 
     Parameters
     ----------
     cutoff, rel, no_relevant
         As for `R`.
     divisor : {"relevant", "reachable"}, optional
-        What the sum is divided by: the number of relevant documents (default), or of those that k ranks can hold,
-        ``min(k, |relevant|)``, as the MAP@k of Kaggle's competitions and of many recommender libraries. It changes values only where a
-        query has more than k relevant documents.
+        What the sum is divided by: the number of relevant documents (default), or of those that k
+        ranks can hold, ``min(k, |relevant|)``, as the MAP@k of Kaggle's competitions and of many
+        recommender libraries. It changes values only where a query has more than k relevant
+        documents.
 
     References
     ----------
@@ -312,10 +318,12 @@ class AP(NeedsRelevant):
         return _precision_sums(groups, limit) / max(min(n_relevant, limit) if reachable else n_relevant, 1)
 
     def expected(self, judged: Judged, documents: Hits) -> "Callable[[float], FloatArray] | None":
-        """Sum over ranks of the chance to be relevant times one more than those expected above it, over the rank and the relevant.
+        """Sum over ranks of the chance to be relevant times one more than those expected above it,
+        over the rank and the relevant.
 
-        With j relevant judged and u unjudged documents above it, a judged document at rank r adds ``(1 + j + s u) / r`` at chance s, and
-        an unjudged one s times that: a polynomial in s of degree 2.
+        With j relevant judged and u unjudged documents above it, a judged document at rank r adds
+        ``(1 + j + s u) / r`` at chance s, and an unjudged one s times that: a polynomial in s of
+        degree 2.
         """
         lists = _among_unjudged(judged, self.threshold, documents, self.cutoff)
         if lists is None:
@@ -436,7 +444,9 @@ class RR(NeedsRelevant):
         return self.filled(values, judged.relevant(self.threshold).total)
 
     def group_terms(self, groups: RelevantGroups, n_relevant: int, limit: int) -> FloatArray | None:
-        """Expected reciprocal rank of the first relevant document, all of it in the first group that has one."""
+        """Expected reciprocal rank of the first relevant document, all of it in the first group
+        that has one.
+        """
         worth = np.zeros(groups.size.size)
         for group in np.flatnonzero((groups.before == 0) & (groups.relevant > 0)).tolist():
             start, size, relevant = int(groups.start[group]), int(groups.size[group]), int(groups.relevant[group])
@@ -444,10 +454,11 @@ class RR(NeedsRelevant):
         return worth
 
     def expected(self, judged: Judged, documents: Hits) -> "Callable[[float], FloatArray] | None":
-        """Sum over ranks of one over the rank times the chance that the first relevant document stands there.
+        """Sum over ranks of one over the rank times the chance that the first relevant document
+        stands there.
 
-        An unjudged document with u unjudged ones above it is the first with chance ``s (1 - s)^u``; what stands below the first
-        relevant judged document does not matter.
+        An unjudged document with u unjudged ones above it is the first with chance ``s (1 - s)^u``;
+        what stands below the first relevant judged document does not matter.
         """
         lists = _among_unjudged(judged, self.threshold, documents, self.cutoff)
         if lists is None:
@@ -465,7 +476,9 @@ class RR(NeedsRelevant):
         return value
 
     def added_alone(self, judged: Judged, documents: Hits) -> FloatArray:
-        """Compute what each document would raise the reciprocal rank by: 0 below the first relevant one."""
+        """Compute what each document would raise the reciprocal rank by: 0 below the first relevant
+        one.
+        """
         hits = judged.relevant(self.threshold).hits
         starts, limit = starts_of(hits.query), resolve_cutoff(self.cutoff, judged.lengths)
         query, best = hits.query[starts], hits.rank[starts]

@@ -1,4 +1,5 @@
-"""Measures for incomplete judgments: preferences among judged documents, and average precision inferred from a judged sample.
+"""Measures for incomplete judgments: preferences among judged documents, and average precision
+inferred from a judged sample.
 
 Inferred average precision has a term for each returned relevant document, under every tie policy.
 """
@@ -116,8 +117,8 @@ def _chances(before: int, after: int, n: int) -> FloatArray:
     return chance
 
 
-# Lists of one length are held as a matrix and counted block by block, in whole numbers. Rows of a block: with twenty documents in
-# each, what is made of it fits the second-level cache.
+# Lists of one length are held as a matrix and counted block by block, in whole numbers. Rows of a
+# block: with twenty documents in each, what is made of it fits the second-level cache.
 _BLOCK = 4096
 
 
@@ -134,7 +135,8 @@ def rows_above(rectangle: Rectangle, threshold: float, ties: str) -> tuple[IntAr
 
 
 def _block(rectangle: Rectangle, rows: slice, threshold: float, ties: str) -> tuple[IntArray, FloatArray, IntArray]:
-    grades = np.ascontiguousarray(rectangle.grades[rows].T)  # with the ranks as rows, what is added lies together
+    # with the ranks as rows, what is added lies together
+    grades = np.ascontiguousarray(rectangle.grades[rows].T)
     found = grades >= threshold
     other = (grades < threshold) & (grades >= 0)
     upto = np.cumsum(other, axis=0, dtype=np.int64)
@@ -183,11 +185,13 @@ _PROOF = (
 
 
 class Bpref(NeedsRelevant):
-    """Binary preference: the share of pairs of a relevant and a judged nonrelevant document that the list shows in the right order.
+    """Binary preference: the share of pairs of a relevant and a judged nonrelevant document that
+    the list shows in the right order.
 
-    ``Bpref = (1 / R) sum over returned relevant documents of (1 - min(n, R) / min(N, R))``, in [0, 1], with R relevant and N judged
-    nonrelevant documents, and n nonrelevant documents above the relevant one; the summand is 1 if N is 0. Documents without a judgment, and
-    those pooled but not judged (grade below 0), are ignored.
+    ``Bpref = (1 / R) sum over returned relevant documents of (1 - min(n, R) / min(N, R))``, in [0,
+    1], with R relevant and N judged nonrelevant documents, and n nonrelevant documents above the
+    relevant one; the summand is 1 if N is 0. Documents without a judgment, and those pooled but not
+    judged (grade below 0), are ignored.
 
     Parameters
     ----------
@@ -257,7 +261,8 @@ class RunningBpref(Bpref):
         above = (counted - counted[starts] + other[starts])[relevant]
         query = hits.query[relevant]
         terms = 1.0 - np.minimum(above, cap[query]) / np.maximum(cap[query], 1)
-        sums = np.bincount(query, weights=terms, minlength=judged.n_queries)  # one after the other, as they come
+        # one after the other, as they come
+        sums = np.bincount(query, weights=terms, minlength=judged.n_queries)
         return self.filled(sums / np.maximum(total, 1), total)
 
 
@@ -274,9 +279,11 @@ def _above(judged: Judged, threshold: float, cap: IntArray) -> tuple[IntArray, F
 
 
 class GMBpref(Bpref):
-    """Geometric mean of binary preference over queries; sensitive to changes in the hardest queries.
+    """Geometric mean of binary preference over queries; sensitive to changes in the hardest
+    queries.
 
-    ``GMBpref = (product over the n queries of max(Bpref, 0.00001))^(1/n)``, in [0, 1]; per query it is `Bpref`.
+    ``GMBpref = (product over the n queries of max(Bpref, 0.00001))^(1/n)``, in [0, 1]; per query it
+    is `Bpref`.
 
     Parameters
     ----------
@@ -313,9 +320,10 @@ class GMBpref(Bpref):
 class InfAP(NeedsRelevant):
     """Inferred average precision: AP estimated from a random sample of the pool that was judged.
 
-    ``infAP = (1 / R) sum over returned relevant documents at ranks k of [1 + p (r + e) / (r + n + 2e)] / k``, in [0, 1], with p pooled
-    documents above rank k, of which r are relevant and n judged nonrelevant, and e = 0.00001. A grade below 0 marks a document as pooled
-    but not judged. Except for e it equals AP if every returned document is in the pool and judged.
+    ``infAP = (1 / R) sum over returned relevant documents at ranks k of [1 + p (r + e) / (r + n +
+    2e)] / k``, in [0, 1], with p pooled documents above rank k, of which r are relevant and n
+    judged nonrelevant, and e = 0.00001. A grade below 0 marks a document as pooled but not judged.
+    Except for e it equals AP if every returned document is in the pool and judged.
 
     Parameters
     ----------

@@ -1,4 +1,6 @@
-"""Cascade measures: ERR's user stops when satisfied, RBP's user loses patience at a constant rate."""
+"""Cascade measures: ERR's user stops when satisfied, RBP's user loses patience at a constant
+rate.
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
@@ -29,20 +31,25 @@ RBPNumber: TypeAlias = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class ERR(Measure):
-    """Expected reciprocal rank of the document that satisfies the user and ends the session; a higher grade is more likely to satisfy.
+    """Expected reciprocal rank of the document that satisfies the user and ends the session; a
+    higher grade is more likely to satisfy.
 
-    ``ERR@k = sum_{r=1..k} R_r / r prod_{i<r} (1 - R_i)`` with ``R = (2^grade - 1) / 2^max_rel``, in [0, 1).
+    ``ERR@k = sum_{r=1..k} R_r / r prod_{i<r} (1 - R_i)`` with ``R = (2^grade - 1) / 2^max_rel``, in
+    [0, 1).
 
-    For tied scores, ``ties=expected`` gives the mean over all orders: the mean of ``prod (1 - R)`` over the first j of n tied documents is
-    an elementary symmetric polynomial, divided by its number of terms. In a large tie group, some places are worked out and the others
-    interpolated, which agrees to 12 digits, so that the time hardly grows with the group, wherever the cutoff falls.
+    For tied scores, ``ties=expected`` gives the mean over all orders: the mean of ``prod (1 - R)``
+    over the first j of n tied documents is an elementary symmetric polynomial, divided by its
+    number of terms. In a large tie group, some places are worked out and the others interpolated,
+    which agrees to 12 digits, so that the time hardly grows with the group, wherever the cutoff
+    falls.
 
     Parameters
     ----------
     cutoff : int or str, optional
         k; default the whole list.
     max_rel : float, optional
-        Highest grade of the scale, default 4 as in gdeval; a grade above it is an error. Grades below 0 count as 0.
+        Highest grade of the scale, default 4 as in gdeval; a grade above it is an error. Grades
+        below 0 count as 0.
 
     References
     ----------
@@ -113,10 +120,11 @@ def reciprocal_of_stops(judged: Judged, hits: Hits, stops: FloatArray, limit: In
 
 @dataclass(frozen=True, kw_only=True)
 class RBP(Measure):
-    """Rank-biased precision: the gain per document seen, if users continue to the next rank with probability p.
+    """Rank-biased precision: the gain per document seen, if users continue to the next rank with
+    probability p.
 
-    ``RBP = (1 - p) sum over ranks r of gain_r p^(r-1)``, in [0, 1]. Its residual is the weight of all unjudged documents, including those
-    below the list: the most by which RBP could rise.
+    ``RBP = (1 - p) sum over ranks r of gain_r p^(r-1)``, in [0, 1]. Its residual is the weight of
+    all unjudged documents, including those below the list: the most by which RBP could rise.
 
     Parameters
     ----------
@@ -127,12 +135,14 @@ class RBP(Measure):
     rel : float, optional
         Lowest grade with a gain; default 1, or any grade above 0 with `max_rel`.
     max_rel : float or "query", optional
-        Grade with gain 1, for graded gains ``grade / max_rel`` between 0 and 1. ``query`` divides by the highest grade judged for the query
-        if it exceeds 1, as in trec_eval 10.
+        Grade with gain 1, for graded gains ``grade / max_rel`` between 0 and 1. ``query`` divides
+        by the highest grade judged for the query if it exceeds 1, as in trec_eval 10.
     of : str, optional
-        Quantity to return: ``EU`` RBP itself (default), ``ETU`` the total gain, ``EC`` and ``ETC`` the cost per document and in total at a
-        cost of 1 each, ``ED`` documents seen; ``residual`` of RBP, ``residual-ETU`` and the others, which are 0. ``residual-seen`` is the
-        residual if some document of the list has no judgment (or a grade below 0), and 0 otherwise: trec_eval 10's ``rbp_resid``.
+        Quantity to return: ``EU`` RBP itself (default), ``ETU`` the total gain, ``EC`` and ``ETC``
+        the cost per document and in total at a cost of 1 each, ``ED`` documents seen; ``residual``
+        of RBP, ``residual-ETU`` and the others, which are 0. ``residual-seen`` is the residual if
+        some document of the list has no judgment (or a grade below 0), and 0 otherwise: trec_eval
+        10's ``rbp_resid``.
 
     Notes
     -----
@@ -187,7 +197,8 @@ class RBP(Measure):
             if not float(self.max_rel) > 0:
                 raise OptionError(f"max_rel={self.max_rel}: expected a grade above 0, or query")
         if self.of not in (None, "EU"):
-            # What the class says of RBP does not hold of its other numbers: these are no better for being larger.
+            # What the class says of RBP does not hold of its other numbers: these are no better for
+            # being larger.
             object.__setattr__(self, "direction", 0)
             object.__setattr__(self, "bounds", (0.0, np.inf))
         if self.of not in (None, "EU", "ETU") or self.max_rel == "query":
@@ -207,14 +218,17 @@ class RBP(Measure):
         number = self.of or "EU"
         seen = 1.0 / (1.0 - self.persistence)
         if number in ("residual-EC", "residual-ETC", "residual-ED"):
-            return PerQuery(np.zeros(judged.n_queries))  # how far this user reads does not depend on what is found
+            # how far this user reads does not depend on what is found
+            return PerQuery(np.zeros(judged.n_queries))
         if number in ("EC", "ETC", "ED"):
             return PerQuery(np.full(judged.n_queries, 1.0 if number == "EC" else seen))
         values = self._residual(judged) if number.startswith("residual") else self._utility(judged)
         return PerQuery(values * seen if number.endswith("ETU") else values)
 
     def worth(self, grades: FloatArray) -> FloatArray | None:
-        """Gain of each grade; None if it depends on the query, or if another quantity is requested."""
+        """Gain of each grade; None if it depends on the query, or if another quantity is
+        requested.
+        """
         return self._gains(grades) if self.of in (None, "EU") and self.max_rel != "query" else None
 
     @property
@@ -223,7 +237,9 @@ class RBP(Measure):
         return EXACT if self.of in (None, "EU", "ETU") else FROM_THE_TOP
 
     def weights(self, judged: Judged, documents: Hits) -> FloatArray | None:
-        """Probability of looking at the document, divided by the mean number of documents looked at."""
+        """Probability of looking at the document, divided by the mean number of documents looked
+        at.
+        """
         if self.of not in (None, "EU"):
             return None
         return hit_weights(judged, documents, np.ones(documents.query.size), self._weights, self.cutoff)
@@ -269,7 +285,9 @@ class RBP(Measure):
 
     @property
     def trec_name(self) -> str:
-        """``rbp`` and ``rbp_resid`` if the options are trec_eval's, with its persistence if it is not 0.9."""
+        """``rbp`` and ``rbp_resid`` if the options are trec_eval's, with its persistence if it is
+        not 0.9.
+        """
         gains = self.max_rel == "query" and self.of in (None, "EU")
         if self.cutoff is not None or self.judged_only or not (gains or self.of == "residual-seen"):
             return str(self)

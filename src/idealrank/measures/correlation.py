@@ -1,7 +1,9 @@
-"""Agreement of two orders of the same items, query by query: pair counts, Kendall's tau, tau_AP, weighted tau, overlap at every depth.
+"""Agreement of two orders of the same items, query by query: pair counts, Kendall's tau, tau_AP,
+weighted tau, overlap at every depth.
 
-Functions of whole columns: a query code for each item, not falling, and a value or rank of the item in each of the two orders. What is
-counted is whole numbers, so a query's values have the same bits alone as among others.
+Functions of whole columns: a query code for each item, not falling, and a value or rank of the item
+in each of the two orders. What is counted is whole numbers, so a query's values have the same bits
+alone as among others.
 """
 
 from dataclasses import dataclass
@@ -101,7 +103,8 @@ def tau_ap(query: IntArray, rank: AnyArray, reference: AnyArray, n_queries: int)
     above = _Above.of(query, rank, reference)
     if above.query.size == 0:
         return np.full(n_queries, np.nan)
-    # Twice C(i) from the items before its tie: the smaller in the reference count 2, the equal 1, the larger 0.
+    # Twice C(i) from the items before its tie: the smaller in the reference count 2, the equal 1,
+    # the larger 0.
     twice = above.before + above.smaller - above.larger
     mean = np.repeat(np.add.reduceat(twice, above.starts) / above.sizes, above.sizes)
     # Two members of a tie stand either way in half of its orders.
@@ -150,7 +153,8 @@ class _Above:
         starts = np.flatnonzero(heads(query, order))
         sizes = sizes_of(starts, query.size)
         before = np.repeat((number_within(query) - 1)[starts], sizes)
-        # Sorted one way and the other inside ties of the order, no member of a tie is counted against another.
+        # Sorted one way and the other inside ties of the order, no member of a tie is counted
+        # against another.
         larger, smaller = smaller_before(query, -other), np.zeros(query.size, np.int64)
         turned = np.lexsort((-np.arange(query.size), np.repeat(np.arange(starts.size), sizes)))
         smaller[turned] = smaller_before(query, other[turned])

@@ -1,4 +1,6 @@
-"""Counts: how many queries, returned, relevant, and relevant returned documents. Summed over queries, as trec_eval prints them."""
+"""Counts: how many queries, returned, relevant, and relevant returned documents. Summed over
+queries, as trec_eval prints them.
+"""
 
 from typing import ClassVar
 
@@ -52,7 +54,8 @@ class NumQ(Measure):
 
 
 class NumRet(Measure):
-    """Number of documents returned (within the cutoff), after the policies for duplicates and removed documents.
+    """Number of documents returned (within the cutoff), after the policies for duplicates and
+    removed documents.
 
     ``NumRet@k = min(k, length of the list)``, in [0, inf).
 
@@ -132,7 +135,9 @@ class NumRel(BinaryMeasure):
         return PerQuery(judged.relevant(self.threshold).total.astype(np.float64))
 
     def depth(self, *, lists: bool = False) -> int:
-        """1: hits of a run are not needed; all items of `lists`, among which the relevant ones are counted."""
+        """1: hits of a run are not needed; all items of `lists`, among which the relevant ones are
+        counted.
+        """
         return 0 if lists else 1
 
     @property
@@ -184,7 +189,8 @@ class NumRelRet(BinaryMeasure):
 
 
 class NumNonrelJudgedRet(BinaryMeasure):
-    """Number of returned documents that were judged and found not relevant; those pooled but not judged (grade below 0) do not count.
+    """Number of returned documents that were judged and found not relevant; those pooled but not
+    judged (grade below 0) do not count.
 
     ``NumNonrelJudgedRet = |returned documents judged with a grade below rel|``, in [0, inf).
 

@@ -65,7 +65,8 @@ def _floor_of_power(n: int, numerator: int, denominator: int) -> int:
     if n < 2 or numerator == denominator:
         return n
     if denominator > _LARGEST_DEGREE:
-        # Never a whole number; it comes no closer to one than twice the digits of the exponent can tell.
+        # Never a whole number; it comes no closer to one than twice the digits of the exponent can
+        # tell.
         from decimal import ROUND_FLOOR, Context, Decimal  # noqa: PLC0415  (few ask for such a power)
 
         context = Context(prec=40 + 2 * len(str(denominator)), rounding=ROUND_FLOOR)

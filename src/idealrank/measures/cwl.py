@@ -1,4 +1,5 @@
-"""Measures of the C/W/L framework beside RBP and the nearly-ERRs: INST, INSQ, BPM, SDCG, TBG and graded precision.
+"""Measures of the C/W/L framework beside RBP and the nearly-ERRs: INST, INSQ, BPM, SDCG, TBG and
+graded precision.
 
 All six numbers and the residuals of each are options of its class; `user_model` says what they are.
 """
@@ -23,25 +24,30 @@ _MISSED = 1e-9
 
 
 class INST(WithGoal, AdaptiveUser):
-    """INST: users aim for a gain of T; they are more likely to continue the further down they are and the more gain is missing.
+    """INST: users aim for a gain of T; they are more likely to continue the further down they are
+    and the more gain is missing.
 
-    ``INST = sum_i W(i) gain_i, W(i) ~ prod_{j<i} C(j), C(i) = ((i + T + T_i - 1) / (i + T + T_i))^2`` with T_i = T less the gain of
-    the first i documents and weights W that add up to 1; in [0, 1].
+    ``INST = sum_i W(i) gain_i, W(i) ~ prod_{j<i} C(j), C(i) = ((i + T + T_i - 1) / (i + T +
+    T_i))^2`` with T_i = T less the gain of the first i documents and weights W that add up to 1; in
+    [0, 1].
 
     Parameters
     ----------
     cutoff : int or str, optional
-        Deepest rank of the user, default 1000 as in cwl-eval; the weights of the ranks below it are part of the norm.
+        Deepest rank of the user, default 1000 as in cwl-eval; the weights of the ranks below it are
+        part of the norm.
     T : float, optional
         Gain that the user aims for, at least 0.25; default 1.
     of : str, optional
-        Quantity to return: ``EU`` expected utility per document seen (default), ``ETU`` expected total utility, ``EC`` and ``ETC`` expected
-        cost per document and in total, ``ED`` expected depth; ``residual`` (of EU), ``residual-ETU``, ``residual-EC``, ``residual-ETC``,
+        Quantity to return: ``EU`` expected utility per document seen (default), ``ETU`` expected
+        total utility, ``EC`` and ``ETC`` expected cost per document and in total, ``ED`` expected
+        depth; ``residual`` (of EU), ``residual-ETU``, ``residual-EC``, ``residual-ETC``,
         ``residual-ED``: the change if every unjudged document were fully relevant.
     min_rel : float, optional
         Highest grade with gain 0, default 0.
     max_rel : float, optional
-        Lowest grade with gain 1, default 1: ``gain = (grade - min_rel) / (max_rel - min_rel)`` between 0 and 1.
+        Lowest grade with gain 1, default 1: ``gain = (grade - min_rel) / (max_rel - min_rel)``
+        between 0 and 1.
 
     References
     ----------
@@ -76,7 +82,9 @@ class INST(WithGoal, AdaptiveUser):
         return ratio * ratio
 
     def stretch(self, rank: IntArray, count: IntArray, gain: float, total: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Closed form: for ranks without gain, neighbouring ratios cancel; for documents of gain 1, all ratios are equal."""
+        """Closed form: for ranks without gain, neighbouring ratios cancel; for documents of gain 1,
+        all ratios are equal.
+        """
         away = rank - 1.0 + self._hoped - total
         if gain:
             ratio = (away - 1.0) / away
@@ -86,7 +94,8 @@ class INST(WithGoal, AdaptiveUser):
 
 
 class INSQ(WithGoal, StaticUser):
-    """INSQ: users aim for a gain of T, and become more patient further down, independently of what they found.
+    """INSQ: users aim for a gain of T, and become more patient further down, independently of what
+    they found.
 
     ``INSQ = sum_i gain_i / (i + 2T - 1)^2  /  sum_i 1 / (i + 2T - 1)^2``, in [0, 1], for
     ``C(i) = ((i + 2T - 1) / (i + 2T))^2``.
@@ -126,10 +135,12 @@ class INSQ(WithGoal, StaticUser):
 
 
 class BPM(WithGoal, AdaptiveUser):
-    """Bejeweled player model, static: users read until a gain of T or k documents, whichever comes first.
+    """Bejeweled player model, static: users read until a gain of T or k documents, whichever comes
+    first.
 
-    ``BPM@k = sum_{i=1..s} gain_i / s``, where s is the first rank at which the gains reach T, at most k; in [0, 1]. ``C(i) = 1`` before s.
-    With T close to 0 the user stops at the first gain, as in reciprocal rank.
+    ``BPM@k = sum_{i=1..s} gain_i / s``, where s is the first rank at which the gains reach T, at
+    most k; in [0, 1]. ``C(i) = 1`` before s. With T close to 0 the user stops at the first gain, as
+    in reciprocal rank.
 
     Parameters
     ----------
@@ -182,7 +193,8 @@ class BPM(WithGoal, AdaptiveUser):
 
 
 class SDCG(StaticUser):
-    """Scaled DCG: DCG divided by the DCG of k documents of full gain, even if the query has fewer relevant documents.
+    """Scaled DCG: DCG divided by the DCG of k documents of full gain, even if the query has fewer
+    relevant documents.
 
     ``SDCG@k = sum_{i=1..k} gain_i / log2(i + 1)  /  sum_{i=1..k} 1 / log2(i + 1)``, in [0, 1].
 
@@ -268,10 +280,12 @@ class GP(StaticUser):
 
 @dataclass(frozen=True, kw_only=True)
 class TBG(StaticUser):
-    """Time-biased gain, normalised: the probability that the user still reads halves every `halflife` seconds.
+    """Time-biased gain, normalised: the probability that the user still reads halves every
+    `halflife` seconds.
 
-    ``TBG = sum_i gain_i V(i) / sum_i V(i), V(i) = 2^(-t_i / halflife)``, where t_i is the reading time of the documents above rank i; in
-    [0, 1]. ``of=ETU`` is the time-biased gain of the paper without its factor for the worth of a relevant document (0.4928).
+    ``TBG = sum_i gain_i V(i) / sum_i V(i), V(i) = 2^(-t_i / halflife)``, where t_i is the reading
+    time of the documents above rank i; in [0, 1]. ``of=ETU`` is the time-biased gain of the paper
+    without its factor for the worth of a relevant document (0.4928).
 
     Parameters
     ----------
@@ -282,8 +296,8 @@ class TBG(StaticUser):
     cost : float, optional
         Seconds to read a document of no gain, default 1 as in cwl-eval without a cost file.
     cost_relevant : float, optional
-        Seconds to read a document of gain 1, interpolated for gains between 0 and 1; default `cost`. Expected values over ties are not
-        available with it.
+        Seconds to read a document of gain 1, interpolated for gains between 0 and 1; default
+        `cost`. Expected values over ties are not available with it.
 
     References
     ----------
@@ -315,7 +329,8 @@ class TBG(StaticUser):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, number_option(name, getattr(self, name), least))
         if self.costs[1] != 0:
-            # The way down then depends on what is found, and the mean over tie orders has no closed form.
+            # The way down then depends on what is found, and the mean over tie orders has no closed
+            # form.
             object.__setattr__(self, "ties", "not offered")
             object.__setattr__(self, "response", "unknown")
 
@@ -340,7 +355,9 @@ class TBG(StaticUser):
         return RankDiscount(text, lambda rank: self._remaining(cost * (rank - 1)))
 
     def seen(self, judged: Judged, unjudged: float) -> UserView:
-        """Documents seen: by weights if all documents cost the same, otherwise by a walk down the list."""
+        """Documents seen: by weights if all documents cost the same, otherwise by a walk down the
+        list.
+        """
         return walk(self, judged, unjudged) if self.costs[1] else super().seen(judged, unjudged)
 
     def passing(self, gains: FloatArray) -> FloatArray:

@@ -1,7 +1,7 @@
 """Discounted cumulative gain and its normalised form, with every switch of every tool.
 
-DCG = sum over ranks r of gain(grade at r) x discount(r); NDCG = DCG / DCG of the ideal list. One alignment serves any number of
-gains, discounts and cutoffs.
+DCG = sum over ranks r of gain(grade at r) x discount(r); NDCG = DCG / DCG of the ideal list. One
+alignment serves any number of gains, discounts and cutoffs.
 """
 
 from collections.abc import Callable
@@ -23,8 +23,8 @@ from idealrank.measures.rules import Ideal, NoRelevant, Rounding, checked
 from idealrank.measures.sums import finite_sums, sum_rectangle, sum_rows, summed_width
 from idealrank.measures.terms import EXACT, OWN_IDEAL, Fraction, Quotient, Terms
 
-# Some tools round per query or per term, and to the last digit as they do it. A quotient of two sums of hundredths that is no
-# hundredth itself lies further than this below the next one.
+# Some tools round per query or per term, and to the last digit as they do it. A quotient of two
+# sums of hundredths that is no hundredth itself lies further than this below the next one.
 _SLACK = 1e-9
 
 
@@ -93,7 +93,9 @@ class _Discounted(Measure):
         return make_discount(self.discount if self.discount is not None else "log2")
 
     def depth(self, *, lists: bool = False) -> int:
-        """Deepest rank whose hits are needed; 0 for all. The ideal of `lists` is sorted before it is cut, the ideal of a run is not."""
+        """Deepest rank whose hits are needed; 0 for all. The ideal of `lists` is sorted before it
+        is cut, the ideal of a run is not.
+        """
         whole = self.ideal == "uncut" or not self._gain.rising if lists else self.ideal == "returned"
         return 0 if whole else super().depth(lists=lists)
 
@@ -119,7 +121,8 @@ class _Discounted(Measure):
             best = judged.rectangle.ideal
             if self._gain.rising:
                 return sum_rows(best, self._gain, self._weights(judged))
-            # The best gains are not those of the best grades: sort all of them before the cutoff takes its share.
+            # The best gains are not those of the best grades: sort all of them before the cutoff
+            # takes its share.
             return sum_rows(-np.sort(-self._gain(best), axis=1), make_gain("linear"), self._weights(judged))
         returned = self.ideal == "returned" and not judged.complete
         grades = ideal_grades(judged.hits.query, judged.hits.grade, judged.n_queries) if returned else judged.ideal
@@ -166,7 +169,9 @@ class _Discounted(Measure):
 
 
 def _is_rectangular(measure: _Discounted, judged: Judged) -> bool:
-    """Return whether all lists share one vector of weights, so that whole matrices can be summed."""
+    """Return whether all lists share one vector of weights, so that whole matrices can be
+    summed.
+    """
     if judged.rectangle is None or measure.rounding not in (None, "none", "round-2", "round-5"):
         return False
     one_length = not measure._discount.by_length or bool((judged.lengths == judged.lengths[:1]).all())
@@ -193,12 +198,14 @@ def _ideal_ranks(grades: IdealGrades, gains: FloatArray, judged: Judged) -> IntA
 class DCG(_Discounted):
     """Discounted cumulative gain.
 
-    ``DCG@k = sum over ranks r <= k of gain(grade at r) * discount(r)``, in [0, inf) for grades of 0 or more.
+    ``DCG@k = sum over ranks r <= k of gain(grade at r) * discount(r)``, in [0, inf) for grades of 0
+    or more.
 
     Parameters
     ----------
     cutoff : int or str, optional
-        Cutoff: a constant, or ``"0.2n"``, ``"sqrt(n)"`` or ``"n^0.25"`` of the list length n; default all ranks.
+        Cutoff: a constant, or ``"0.2n"``, ``"sqrt(n)"`` or ``"n^0.25"`` of the list length n;
+        default all ranks.
     gain : str, mapping or callable, optional
         See `make_gain`; default the convention's.
     discount : str, sequence or callable, optional
@@ -254,7 +261,8 @@ class DCG(_Discounted):
 class IdealDCG(_Discounted):
     """DCG of the ideal list: the maximum for the run.
 
-    ``iDCG@k = sum over ranks r <= k of gain(grade at r of the ideal list) * discount(r)``, in [0, inf).
+    ``iDCG@k = sum over ranks r <= k of gain(grade at r of the ideal list) * discount(r)``, in [0,
+    inf).
 
     Parameters
     ----------
@@ -296,17 +304,19 @@ class IdealDCG(_Discounted):
 class NDCG(_Discounted):
     """Normalised discounted cumulative gain: DCG divided by the DCG of the ideal list.
 
-    ``nDCG@k = DCG@k / iDCG@k``, in [0, 1] for grades of 0 or more. If the ideal is 0 or less, the policy `no_relevant` gives the value.
+    ``nDCG@k = DCG@k / iDCG@k``, in [0, 1] for grades of 0 or more. If the ideal is 0 or less, the
+    policy `no_relevant` gives the value.
 
     Parameters
     ----------
     cutoff : int or str, optional
         Cutoff, as for `DCG`.
     gain : str, mapping or callable, optional
-        ``"linear"`` (trec_eval, scikit-learn), ``"exp2"`` = 2^grade - 1 (LightGBM, XGBoost), ...; see `make_gain`.
+        ``"linear"`` (trec_eval, scikit-learn), ``"exp2"`` = 2^grade - 1 (LightGBM, XGBoost), ...;
+        see `make_gain`.
     discount : str, sequence or callable, optional
-        ``"log2"`` = 1/log2(rank + 1), ``"jarvelin(2)"``, ``"linear"`` = n - rank (the ECML/PKDD 2010 challenge), ...; see
-        `make_discount`.
+        ``"log2"`` = 1/log2(rank + 1), ``"jarvelin(2)"``, ``"linear"`` = n - rank (the ECML/PKDD
+        2010 challenge), ...; see `make_discount`.
     ideal : {"judged", "returned", "hits", "uncut"}, optional
         Definition of the ideal list; see `Rules`.
     no_relevant : {"zero", "one", "nan", "left-out", "quotient"}, optional
@@ -350,7 +360,9 @@ class NDCG(_Discounted):
 
     @property
     def ideal_size(self) -> int | None:
-        """The cutoff, where it is a number and the ideal list is of judged documents by falling grade."""
+        """The cutoff, where it is a number and the ideal list is of judged documents by falling
+        grade.
+        """
         cut = self.ideal == "judged" and self._gain.rising
         return self.cutoff if cut and isinstance(self.cutoff, int) else None
 
@@ -365,7 +377,8 @@ class NDCG(_Discounted):
     def terms(self, judged: Judged, documents: Hits, gains: FloatArray) -> Terms | None:
         """Gain multiplied by the discount of the rank, divided by the ideal DCG.
 
-        Rounding to two or five decimals applies to the quotient, not to the ideal; ``floor-2`` rounds the terms of both.
+        Rounding to two or five decimals applies to the quotient, not to the ideal; ``floor-2``
+        rounds the terms of both.
         """
         one = self._terms_of(judged, documents, gains)
         ideal = self._sum(self._ideal_dcg, judged)
@@ -400,7 +413,9 @@ class NDCG(_Discounted):
         return Fraction(self._sum(self._dcg, judged), weigh, sums, known, self.ideal != "returned")
 
     def ideal_places(self, judged: Judged, gains: FloatArray) -> tuple[IntArray, FloatArray] | None:
-        """Ranks 1, 2, ... and their discounts; unjudged documents of a returned list have gain 0 and come before negative gains."""
+        """Ranks 1, 2, ... and their discounts; unjudged documents of a returned list have gain 0
+        and come before negative gains.
+        """
         rank = np.arange(1, gains.size + 1)
         if self.ideal == "returned":
             rank = np.where(gains < 0, rank + int(judged.lengths[0]) - gains.size, rank)
@@ -408,9 +423,11 @@ class NDCG(_Discounted):
         return rank, self._discount.at(rank, np.full(rank.size, judged.lengths[0]))
 
     def weights(self, judged: Judged, documents: Hits) -> FloatArray | None:
-        """Discount of the rank divided by the ideal DCG; None if values are rounded or the ideal depends on the list.
+        """Discount of the rank divided by the ideal DCG; None if values are rounded or the ideal
+        depends on the list.
 
-        Without a relevant document, the ideal holds one document with the highest gain judged anywhere, as if an unjudged document had it.
+        Without a relevant document, the ideal holds one document with the highest gain judged
+        anywhere, as if an unjudged document had it.
         """
         weights = None if self.ideal == "returned" else self._weights_of(judged, documents)
         if weights is None:
@@ -423,7 +440,9 @@ class NDCG(_Discounted):
         return np.divide(weights, ideal, out=np.zeros_like(weights), where=ideal > 0)
 
     def ideal_with(self, judged: Judged, gain: FloatArray, most: int) -> FloatArray | None:
-        """Ideal DCG after inserting further documents by gain; None without a constant cutoff, or if the ideal depends on the list."""
+        """Ideal DCG after inserting further documents by gain; None without a constant cutoff, or
+        if the ideal depends on the list.
+        """
         cutoff = self.cutoff
         if not isinstance(cutoff, int) or self.ideal not in (None, "judged") or self._discount.by_length or judged.rectangle is not None:
             return None
@@ -432,7 +451,8 @@ class NDCG(_Discounted):
         if not self._gain.rising:
             gains = sort_by_query(grades.query, gains, judged.n_queries)
         top = grades.rank <= cutoff
-        longest = cutoff if (gain < 0).any() else int(grades.rank[top].max(initial=0))  # of the lists; zeros follow, which a loss precedes
+        # of the lists; zeros follow, which a loss precedes
+        longest = cutoff if (gain < 0).any() else int(grades.rank[top].max(initial=0))
         widths = [summed_width(max(cutoff - count, 0), longest) for count in range(most + 1)]
         width, reach = max(widths), min(cutoff, max(widths) + most)
         best = np.zeros((judged.n_queries, width))

@@ -1,4 +1,6 @@
-"""Discounts: the weight of a rank. Functions of whole arrays of ranks (1 is the top) and list lengths."""
+"""Discounts: the weight of a rank. Functions of whole arrays of ranks (1 is the top) and list
+lengths.
+"""
 
 import inspect
 import math
@@ -14,7 +16,9 @@ from idealrank.measures.measure_texts import function_text, number_text
 
 
 class Discount(Protocol):
-    """Protocol of a discount: text, dependence on list length, weights, and sums of weights over ranges of ranks."""
+    """Protocol of a discount: text, dependence on list length, weights, and sums of weights over
+    ranges of ranks.
+    """
 
     @property
     def text(self) -> str: ...
@@ -48,8 +52,8 @@ class _Table:
         return columns
 
 
-# One table per discount and process. Its entries come from the C library's scalar functions (math.log2, pow), not from NumPy's
-# vector ones, which differ in the last bit between processors.
+# One table per discount and process. Its entries come from the C library's scalar functions
+# (math.log2, pow), not from NumPy's vector ones, which differ in the last bit between processors.
 _TABLES: dict[str, _Table] = {}
 
 
@@ -123,7 +127,8 @@ class LinearDiscount:
 
 @dataclass(frozen=True)
 class CustomDiscount:
-    """Any vectorised function of the ranks, or of ranks and list lengths; its text cannot be parsed back.
+    """Any vectorised function of the ranks, or of ranks and list lengths; its text cannot be parsed
+    back.
 
     Examples
     --------
@@ -220,10 +225,11 @@ def make_discount(discount: DiscountLike) -> Discount:
     Parameters
     ----------
     discount : Discount, str, sequence or callable
-        ``"log2"`` = 1/log2(rank + 1), ``"log(b)"``, ``"jarvelin(b)"`` = 1 before rank b and 1/log_b(rank) from it on,
-        ``"zipf(beta)"`` or ``"power(beta)"`` = rank^-beta, ``"reciprocal"`` = 1/rank, ``"geometric(b)"`` or ``"exponential(b)"`` =
-        b^-rank for a base b above 1 and b^rank for a ratio b below 1, ``"linear"`` = n - rank,
-        weights of ranks 1, 2, ... (0 beyond), or a vectorised function of ranks, or of ranks and list lengths.
+        ``"log2"`` = 1/log2(rank + 1), ``"log(b)"``, ``"jarvelin(b)"`` = 1 before rank b and
+        1/log_b(rank) from it on, ``"zipf(beta)"`` or ``"power(beta)"`` = rank^-beta,
+        ``"reciprocal"`` = 1/rank, ``"geometric(b)"`` or ``"exponential(b)"`` = b^-rank for a base b
+        above 1 and b^rank for a ratio b below 1, ``"linear"`` = n - rank, weights of ranks 1, 2,
+        ... (0 beyond), or a vectorised function of ranks, or of ranks and list lengths.
 
     Raises
     ------

@@ -1,4 +1,6 @@
-"""Sums without rounding: whole numbers over a power of two, in int64 where that holds them and in Python's whole numbers where not."""
+"""Sums without rounding: whole numbers over a power of two, in int64 where that holds them and in
+Python's whole numbers where not.
+"""
 
 import math
 from dataclasses import dataclass
@@ -98,7 +100,8 @@ def dots(values: AnyArray, weights: IntArray, starts: IntArray) -> Dyadic:
     rest = values.astype(np.float64)
     longest = int(sizes_of(starts, values.size).max())
     bits = 61 - (max(_largest(weights), 1) * longest).bit_length()
-    below = bits - math.frexp(float(np.abs(rest).max()))[1]  # a digit is the whole part of value x 2**below, less than 2**bits
+    # a digit is the whole part of value x 2**below, less than 2**bits
+    below = bits - math.frexp(float(np.abs(rest).max()))[1]
     total = Dyadic(np.zeros(starts.size, np.int64))
     while True:
         digit = np.trunc(_scaled(rest, below))

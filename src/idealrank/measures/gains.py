@@ -1,4 +1,6 @@
-"""Gains: what a grade is worth. Functions of whole arrays of grades, each with a text that parses back."""
+"""Gains: what a grade is worth. Functions of whole arrays of grades, each with a text that parses
+back.
+"""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,7 +14,8 @@ from idealrank.data.types import AnyArray, FloatArray
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.measures.measure_texts import function_text, number_text
 
-# Whole grades in a range this small are looked up in a table, which costs less than computing and gives the same bits everywhere.
+# Whole grades in a range this small are looked up in a table, which costs less than computing and
+# gives the same bits everywhere.
 _TABLE_RANGE = 4096
 
 
@@ -109,7 +112,8 @@ class PowerGain:
 
 @dataclass(frozen=True)
 class TableGain:
-    """A gain per grade; of grades that are not in the table 0 gains 0 and others are an error, or their own gains if `others` says so.
+    """A gain per grade; of grades that are not in the table 0 gains 0 and others are an error, or
+    their own gains if `others` says so.
 
     Examples
     --------
@@ -169,7 +173,9 @@ class CustomGain:
         return function_text(self.function)
 
     def __call__(self, grades: FloatArray) -> FloatArray:
-        column = grades.reshape(-1)  # lists of one length come as rows of a matrix, which a function written for a column may not expect
+        # lists of one length come as rows of a matrix, which a function written for a column may
+        # not expect
+        column = grades.reshape(-1)
         try:
             gains: AnyArray = np.asarray(self.function(column), dtype=np.float64)
         except (TypeError, ValueError) as error:
@@ -190,9 +196,10 @@ def make_gain(gain: GainLike) -> Gain:
     Parameters
     ----------
     gain : Gain, str, mapping or callable
-        ``"linear"``, ``"exp2"``, ``"power(1.5)"``, ``"{0:0,1:1,2:5}"``, a mapping from grade to gain, or a vectorised function. A
-        table need not say that grade 0 gains 0; ``*:*`` in it says that every other grade is its own gain. A negative grade that the
-        convention makes 0 gains what grade 0 does.
+        ``"linear"``, ``"exp2"``, ``"power(1.5)"``, ``"{0:0,1:1,2:5}"``, a mapping from grade to
+        gain, or a vectorised function. A table need not say that grade 0 gains 0; ``*:*`` in it
+        says that every other grade is its own gain. A negative grade that the convention makes 0
+        gains what grade 0 does.
 
     Raises
     ------

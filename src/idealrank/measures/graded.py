@@ -1,4 +1,6 @@
-"""Gain measures of trec_eval between AP and nDCG: G and its binary form, nDCG at the relevance levels and at the relevant documents."""
+"""Gain measures of trec_eval between AP and nDCG: G and its binary form, nDCG at the relevance
+levels and at the relevant documents.
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -129,7 +131,9 @@ class _Ideal:
     size: IntArray
 
     def upto(self, sums: FloatArray, query: IntArray, rank: IntArray) -> FloatArray:
-        """Running sums over the ideal lists, as they stand at a rank; 0 where a query has no gain."""
+        """Running sums over the ideal lists, as they stand at a rank; 0 where a query has no
+        gain.
+        """
         size = self.size[query]
         place = self.start[query] + np.minimum(rank, size) - 1
         found = np.zeros(query.size)
@@ -182,10 +186,12 @@ class GainMeasure(Measure):
 
 
 class G(GainMeasure):
-    """Normalised gain: each gain is divided by the logarithm of what the ideal list would have collected in excess by that rank.
+    """Normalised gain: each gain is divided by the logarithm of what the ideal list would have
+    collected in excess by that rank.
 
-    ``G = sum over ranks i of gain(i) / log2(2 + cost(i) - found(i)) / sum of the ideal gains``, in [0, 1], where found(i) is the sum of
-    gains down to rank i, and cost(i) the sum of max(1, ideal gain) over the ranks down to i.
+    ``G = sum over ranks i of gain(i) / log2(2 + cost(i) - found(i)) / sum of the ideal gains``, in
+    [0, 1], where found(i) is the sum of gains down to rank i, and cost(i) the sum of max(1, ideal
+    gain) over the ranks down to i.
 
     Parameters
     ----------
@@ -238,10 +244,11 @@ class G(GainMeasure):
 
 
 class BinG(NeedsRelevant):
-    """Binary G: each relevant document counts 1, divided by the logarithm of the number of nonrelevant documents above it.
+    """Binary G: each relevant document counts 1, divided by the logarithm of the number of
+    nonrelevant documents above it.
 
-    ``binG = (1 / R) sum over returned relevant documents of 1 / log2(2 + n)``, in [0, 1], where n is the number of returned documents above
-    that are not relevant.
+    ``binG = (1 / R) sum over returned relevant documents of 1 / log2(2 + n)``, in [0, 1], where n
+    is the number of returned documents above that are not relevant.
 
     Parameters
     ----------
@@ -281,7 +288,8 @@ class BinG(NeedsRelevant):
         beside = groups.last - groups.first + 1 - groups.within(everyone)
         low = wrong + beside if judged.ties == "worst" else wrong
         high = wrong if judged.ties == "best" else wrong + beside
-        # A relevant document is equally likely to have 0, 1, ... or all the others of its tie above it.
+        # A relevant document is equally likely to have 0, 1, ... or all the others of its tie above
+        # it.
         terms = mean_weights(_LOG2, low + 1, high + 1)
         values = judged.sum_by_query(found.hits.query, terms[groups.of])
         return self.filled(values / np.maximum(found.total, 1), found.total)
@@ -294,17 +302,20 @@ class BinG(NeedsRelevant):
 
 @dataclass(frozen=True, kw_only=True)
 class RNDCG(GainMeasure):
-    """nDCG averaged over the ranks at which the ideal list changes its gain, and over the end of the list.
+    """nDCG averaged over the ranks at which the ideal list changes its gain, and over the end of
+    the list.
 
-    ``RnDCG = mean of nDCG@p over the ranks p``, in [0, 1]. For each positive gain that occurs, p is the number of judged documents with at
-    least this gain; if the list is longer than R + 1, its length is one more p. R is the number of documents with positive gain.
+    ``RnDCG = mean of nDCG@p over the ranks p``, in [0, 1]. For each positive gain that occurs, p is
+    the number of judged documents with at least this gain; if the list is longer than R + 1, its
+    length is one more p. R is the number of documents with positive gain.
 
     Parameters
     ----------
     gain, no_relevant
         As for `G`.
     rel : float, optional
-        A query without a judged document of at least this grade counts as one without relevant documents, as under trec_eval's ``-l``.
+        A query without a judged document of at least this grade counts as one without relevant
+        documents, as under trec_eval's ``-l``.
 
     References
     ----------
@@ -359,10 +370,12 @@ class RNDCG(GainMeasure):
 
 
 class NDCGRel(GainMeasure):
-    """nDCG averaged over the relevant documents: at the rank of each returned one, and at the end of the list for each other one.
+    """nDCG averaged over the relevant documents: at the rank of each returned one, and at the end
+    of the list for each other one.
 
-    ``nDCG_rel = (1 / R) [sum over returned documents of positive gain at ranks r of DCG(r) / ideal DCG(r) + (R - returned ones) DCG / ideal
-    DCG]``, in [0, 1], where R is the number of judged documents with positive gain.
+    ``nDCG_rel = (1 / R) [sum over returned documents of positive gain at ranks r of DCG(r) / ideal
+    DCG(r) + (R - returned ones) DCG / ideal DCG]``, in [0, 1], where R is the number of judged
+    documents with positive gain.
 
     Parameters
     ----------

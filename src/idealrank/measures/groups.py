@@ -1,6 +1,8 @@
-"""Measures of several assessors: what each judgment group would see, averaged over the groups of a query.
+"""Measures of several assessors: what each judgment group would see, averaged over the groups of a
+query.
 
-Every group measures the same ranking with its own judgments; options belong to the averaged measure.
+Every group measures the same ranking with its own judgments; options belong to the averaged
+measure.
 """
 
 from collections.abc import Mapping
@@ -116,9 +118,11 @@ class PAvgJG(BinaryMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class RprecAvgJG(NeedsRelevant):
-    """R-precision of one ranking for each judgment group, averaged over the groups; R is the group's own number of relevant documents.
+    """R-precision of one ranking for each judgment group, averaged over the groups; R is the
+    group's own number of relevant documents.
 
-    ``mean over groups g of |relevant to g in the top k| / k`` at ``k = floor(m R_g + 0.9)``, in [0, 1].
+    ``mean over groups g of |relevant to g in the top k| / k`` at ``k = floor(m R_g + 0.9)``, in [0,
+    1].
 
     Parameters
     ----------

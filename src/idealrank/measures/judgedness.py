@@ -1,7 +1,8 @@
 """Share of judged and of unjudged documents in a list.
 
-The two add up to 1 but for two habits of the tools they come from: the share of unjudged documents is of k ranks even where the list
-is shorter, and counts a document that was pooled but not judged (grade below 0) as unjudged.
+The two add up to 1 but for two habits of the tools they come from: the share of unjudged documents
+is of k ranks even where the list is shorter, and counts a document that was pooled but not judged
+(grade below 0) as unjudged.
 """
 
 from typing import ClassVar
@@ -18,7 +19,8 @@ from idealrank.measures.ranks import chance_within
 class JudgedShare(Measure):
     """Share of the returned documents that have a judgment, of whatever grade.
 
-    ``Judged@k = |judged in the top k| / min(k, length of the list)``, in [0, 1]; 0 for an empty list.
+    ``Judged@k = |judged in the top k| / min(k, length of the list)``, in [0, 1]; 0 for an empty
+    list.
 
     Parameters
     ----------
@@ -52,13 +54,14 @@ class JudgedShare(Measure):
 
 
 class Unjudged(Measure):
-    """Share of the first k ranks that hold a document without a judgment; ranks beyond the end of the list count as judged.
+    """Share of the first k ranks that hold a document without a judgment; ranks beyond the end of
+    the list count as judged.
 
-    ``Unjudged@k = |without a judgment in the top k| / k``, in [0, 1]; without a cutoff, k is the length of the list. A document that was
-    pooled but not judged (grade below 0) has no judgment.
+    ``Unjudged@k = |without a judgment in the top k| / k``, in [0, 1]; without a cutoff, k is the
+    length of the list. A document that was pooled but not judged (grade below 0) has no judgment.
 
-    `compare`, `gate`, `choose` and the coverage define *unjudged* differently: as a share of the documents returned
-    (`Coverage.unjudged_share`), which short lists do not lower.
+    `compare`, `gate`, `choose` and the coverage define *unjudged* differently: as a share of the
+    documents returned (`Coverage.unjudged_share`), which short lists do not lower.
 
     Parameters
     ----------

@@ -1,4 +1,6 @@
-"""Measures of learning to rank and of labels: ARP and PWA (TF-Ranking), scikit-learn's of multi-label ranking, compatibility."""
+"""Measures of learning to rank and of labels: ARP and PWA (TF-Ranking), scikit-learn's of
+multi-label ranking, compatibility.
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -21,10 +23,12 @@ _PERSISTENCE = 0.95
 
 
 class ARP(OftenUndefined):
-    """Average relevance position: the mean rank of the returned documents, weighted by grade; lower is better.
+    """Average relevance position: the mean rank of the returned documents, weighted by grade; lower
+    is better.
 
-    ``ARP = sum over ranks r of grade(r) r / sum over ranks of grade(r)``, in [1, inf). Grades below 0 have weight 0; documents not returned
-    do not count. Undefined if no document with a grade above 0 was returned.
+    ``ARP = sum over ranks r of grade(r) r / sum over ranks of grade(r)``, in [1, inf). Grades below
+    0 have weight 0; documents not returned do not count. Undefined if no document with a grade
+    above 0 was returned.
 
     Parameters
     ----------
@@ -70,8 +74,8 @@ class ARP(OftenUndefined):
 class PWA(Measure):
     """Position-weighted average: the mean grade of the first k ranks, weighted by 1 / rank.
 
-    ``PWA@k = sum_{r=1..min(k,n)} grade(r) / r / sum_{r=1..min(k,n)} 1 / r`` for a list of n, in [0, highest grade]; unjudged documents
-    count as grade 0.
+    ``PWA@k = sum_{r=1..min(k,n)} grade(r) / r / sum_{r=1..min(k,n)} 1 / r`` for a list of n, in [0,
+    highest grade]; unjudged documents count as grade 0.
 
     Parameters
     ----------
@@ -110,17 +114,20 @@ class PWA(Measure):
 
 
 class LRAP(NeedsRelevant):
-    """Label ranking average precision: average precision in which all documents of a tie have its last rank.
+    """Label ranking average precision: average precision in which all documents of a tie have its
+    last rank.
 
-    ``LRAP = (1 / |relevant|) sum over relevant documents of |relevant with a score as high or higher| / |documents with a score as high or
-    higher|``, in [0, 1]; relevant documents not returned count as 0. Ties are part of the definition, so the tie policy has no effect.
+    ``LRAP = (1 / |relevant|) sum over relevant documents of |relevant with a score as high or
+    higher| / |documents with a score as high or higher|``, in [0, 1]; relevant documents not
+    returned count as 0. Ties are part of the definition, so the tie policy has no effect.
 
     Parameters
     ----------
     rel : float, optional
         Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
-        Value of a query without relevant documents; default the convention's, scikit-learn's is ``one``.
+        Value of a query without relevant documents; default the convention's, scikit-learn's is
+        ``one``.
 
     References
     ----------
@@ -165,15 +172,17 @@ def _ends_of_ties(hits: Hits) -> tuple[IntArray, IntArray]:
 class CoverageError(NeedsRelevant):
     """Depth of the list that covers every relevant document, ties included; lower is better.
 
-    ``CoverageError = max over relevant documents of |documents with a score as high or higher|``, or the length of the list + 1 if some
-    were not returned; in [1, inf). Ties are part of the definition, so the tie policy has no effect.
+    ``CoverageError = max over relevant documents of |documents with a score as high or higher|``,
+    or the length of the list + 1 if some were not returned; in [1, inf). Ties are part of the
+    definition, so the tie policy has no effect.
 
     Parameters
     ----------
     rel : float, optional
         Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
-        Value of a query without relevant documents; default the convention's, scikit-learn's is ``zero``.
+        Value of a query without relevant documents; default the convention's, scikit-learn's is
+        ``zero``.
 
     References
     ----------
@@ -209,18 +218,22 @@ class CoverageError(NeedsRelevant):
 
 
 class RankingLoss(NeedsRelevant):
-    """Share of (relevant, nonrelevant) pairs that are not in the right order, ties included; lower is better.
+    """Share of (relevant, nonrelevant) pairs that are not in the right order, ties included; lower
+    is better.
 
-    ``RankingLoss = |pairs in which the relevant document has no higher score| / |pairs|`` over judged documents returned, in [0, 1]. Ties
-    are part of the definition, so the tie policy has no effect. Undefined without a relevant or without a nonrelevant document. A query
-    whose judged documents are all relevant is left out, whatever the convention; lists held as arrays keep the policy's value.
+    ``RankingLoss = |pairs in which the relevant document has no higher score| / |pairs|`` over
+    judged documents returned, in [0, 1]. Ties are part of the definition, so the tie policy has no
+    effect. Undefined without a relevant or without a nonrelevant document. A query whose judged
+    documents are all relevant is left out, whatever the convention; lists held as arrays keep the
+    policy's value.
 
     Parameters
     ----------
     rel : float, optional
         Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
-        Value of a query whose list has no such pair; default the convention's, scikit-learn's is ``zero``.
+        Value of a query whose list has no such pair; default the convention's, scikit-learn's is
+        ``zero``.
 
     References
     ----------
@@ -259,18 +272,21 @@ class RankingLoss(NeedsRelevant):
 
 @dataclass(frozen=True, kw_only=True)
 class Compat(NeedsRelevant):
-    """Compatibility: rank-biased overlap of the run with the most similar ideal ranking, as a share of the maximum.
+    """Compatibility: rank-biased overlap of the run with the most similar ideal ranking, as a share
+    of the maximum.
 
-    ``Compat = RBO(run, ideal) / RBO(ideal, ideal)``, ``RBO(a, b) = sum_{i=1..n} p^(i-1) |a_1..a_i in b_1..b_i| / i`` down to the longer
-    of the two lists. The ideal ranking holds the relevant documents by falling grade, equal grades in the order of the run, those not
-    returned last. In [0, 1].
+    ``Compat = RBO(run, ideal) / RBO(ideal, ideal)``, ``RBO(a, b) = sum_{i=1..n} p^(i-1) |a_1..a_i
+    in b_1..b_i| / i`` down to the longer of the two lists. The ideal ranking holds the relevant
+    documents by falling grade, equal grades in the order of the run, those not returned last. In
+    [0, 1].
 
     Parameters
     ----------
     p : float, optional
         Persistence, in (0, 1), default 0.95; a larger value looks deeper.
     normalize : bool, optional
-        True (default) divides by the maximum; False returns RBO(run, ideal) divided by the sum of p^(i-1).
+        True (default) divides by the maximum; False returns RBO(run, ideal) divided by the sum of
+        p^(i-1).
     rel : float, optional
         Lowest grade of a relevant document, default 1.
     no_relevant : str, optional

@@ -1,21 +1,26 @@
-"""Expected reciprocal rank of where a user stops in one very large tie group: some places are worked out, and the others follow from them.
+"""Expected reciprocal rank of where a user stops in one very large tie group: some places are
+worked out, and the others follow from them.
 
 Over all orders of a group of s, a user stops at place j with probability
 
     p_j = sum over i of R_i e_(j-1, i) / (s C(s - 1, j - 1)),
 
-where R_i is the chance to stop at document i and e_(j-1, i) the sum of the products of the chances to go on over all choices of j - 1 other
-documents. By Cauchy's integral on a circle, with f_i = 1 - x + x (1 - R_i) exp(it) for any x in (0, 1),
+where R_i is the chance to stop at document i and e_(j-1, i) the sum of the products of the chances
+to go on over all choices of j - 1 other documents. By Cauchy's integral on a circle, with f_i = 1 -
+x + x (1 - R_i) exp(it) for any x in (0, 1),
 
-    x^(j-1) (1 - x)^(s-j)  sum over i of R_i e_(j-1, i)  =  mean over t of  exp(-i(j-1)t)  prod f_i  sum over i of R_i / f_i,
+    x^(j-1) (1 - x)^(s-j)  sum over i of R_i e_(j-1, i)  =  mean over t of  exp(-i(j-1)t)  prod f_i
+    sum over i of R_i / f_i,
 
-and the same mean for documents that let everyone go on gives C(s - 1, j - 1). Where x makes j - 1 the mean number of documents taken, the
-integrand is a narrow peak without cancellation, and the midpoint rule gives it to the last digits. p_j is smooth on the scales of j
-and s - j, so that between neighbouring powers of two it is a polynomial to the last digits. So is what a chance between two powers of
-two adds, as a function of the chance: many distinct chances are as few.
+and the same mean for documents that let everyone go on gives C(s - 1, j - 1). Where x makes j - 1
+the mean number of documents taken, the integrand is a narrow peak without cancellation, and the
+midpoint rule gives it to the last digits. p_j is smooth on the scales of j and s - j, so that
+between neighbouring powers of two it is a polynomial to the last digits. So is what a chance
+between two powers of two adds, as a function of the chance: many distinct chances are as few.
 
-Bornemann (2011), Accuracy and stability of computing high-order derivatives of analytic functions by Cauchy integrals, Foundations of
-Computational Mathematics 11(1); Trefethen and Weideman (2014), The exponentially convergent trapezoidal rule, SIAM Review 56(3).
+Bornemann (2011), Accuracy and stability of computing high-order derivatives of analytic functions
+by Cauchy integrals, Foundations of Computational Mathematics 11(1); Trefethen and Weideman (2014),
+The exponentially convergent trapezoidal rule, SIAM Review 56(3).
 """
 
 import math
@@ -27,7 +32,8 @@ from idealrank.data.types import FloatArray, IntArray
 
 # Angles of half a circle, and the exponent at which the rest of it counts as nothing.
 _ANGLES, _FAINT = 32, 40.0
-# Places at either end of a group that are worked out one by one, and the nodes of a stretch between two powers of two.
+# Places at either end of a group that are worked out one by one, and the nodes of a stretch between
+# two powers of two.
 _SINGLE, _NODES = 64, 24
 _ROUNDS = 80
 
@@ -47,7 +53,8 @@ def _last_place(stops: FloatArray, size: int) -> int:
     share = float(stops.sum()) / size
     if share >= 1.0:
         return 1
-    # The mean of the product over j documents is at most the j-th power of the mean (Maclaurin), and the first place has its share.
+    # The mean of the product over j documents is at most the j-th power of the mean (Maclaurin),
+    # and the first place has its share.
     return int(min(size, 1.0 + math.log(1e-18 * share) / math.log1p(-share)))
 
 
@@ -98,7 +105,8 @@ def _stopping(places: FloatArray, chances: FloatArray, counts: FloatArray, size:
     even = (taken + 0.5) / size
     groups = [(0.0, size - float(counts.sum())), *zip(chances.tolist(), counts.tolist(), strict=True)]
     tilt, variance = _saddle(taken, even, groups, size)
-    # Powers of both tilts, and the product of the moduli at angle 0: numbers near 1 to large powers, so by logarithms of quotients.
+    # Powers of both tilts, and the product of the moduli at angle 0: numbers near 1 to large
+    # powers, so by logarithms of quotients.
     scale = taken * np.log1p((even - tilt) / tilt) + (others - taken) * np.log1p((tilt - even) / (1.0 - tilt))
     angle, step = _angles(variance)
     logs, turns = np.zeros(angle.shape), -taken[:, np.newaxis] * angle

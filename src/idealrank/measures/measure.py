@@ -59,29 +59,37 @@ class PerQuery:
 class Measure:
     """Base class of all measures.
 
-    Options that are set override the convention; options that are not set are None and come from it (`under`). A measure states facts in
-    class attributes, which tests check and tables print:
+    Options that are set override the convention; options that are not set are None and come from it
+    (`under`). A measure states facts in class attributes, which tests check and tables print:
 
-    * ``name``: its text without options; ``summary``: a short description; ``use``: when to choose it and when not;
-    * ``kind``: family of the measure; ``needs``: inputs besides qrels and run, by their names in `Judged`; ``looks_at_grades``: False
-      if it counts queries or returned documents, independently of the judgments;
-    * ``aggregate``: how queries are aggregated: the mean, the sum for counts, the geometric mean, or none for text;
+    * ``name``: its text without options; ``summary``: a short description; ``use``: when to choose
+      it and when not;
+    * ``kind``: family of the measure; ``needs``: inputs besides qrels and run, by their names in
+      `Judged`; ``looks_at_grades``: False if it counts queries or returned documents, independently
+      of the judgments;
+    * ``aggregate``: how queries are aggregated: the mean, the sum for counts, the geometric mean,
+      or none for text;
     * ``direction``: 1 if higher is better, -1 if lower is better, 0 if neither;
-    * ``ideal_is_best``: whether the order by falling gain has the highest value of all orders of a list's documents;
+    * ``ideal_is_best``: whether the order by falling gain has the highest value of all orders of a
+      list's documents;
     * ``bounds``: lowest and highest value under the default convention;
-    * ``cuts``: whether a cutoff is optional, required or refused; ``after_at``: the option written after the @;
+    * ``cuts``: whether a cutoff is optional, required or refused; ``after_at``: the option written
+      after the @;
     * ``ties``: how the expected value over tie orders is computed;
     * ``from_convention``: options that a convention sets if they are not set;
-    * ``tells_unjudged``: whether `weights` or `expected` define what an unjudged document would add if it were relevant;
-    * ``response``: how the value of a list responds to grades. ``rising``: a higher grade of a returned document never lowers it, and
-      grades of other documents do not matter; ``first``: this, and without ties the first relevant document alone matters; ``upward``:
-      if two documents swap their grades, the value is never lower when the higher grade moves up, or into the list; ``precision``: this,
-      and the value averages precision as `AP` does; ``unknown``.
-      Where a query has no relevant document, it says nothing;
-    * ``counts``: what a mean can be told as a number of: ``results`` in the first k, relevant ``documents``, or ``queries``; empty if it
-      is no share of any of them;
-    * ``compares``: judged documents that are compared with each other alone, documents without a judgment being left out:
-      ``relevance``, relevant documents with others; ``grades``, documents of different grades; empty if unjudged documents count;
+    * ``tells_unjudged``: whether `weights` or `expected` define what an unjudged document would add
+      if it were relevant;
+    * ``response``: how the value of a list responds to grades. ``rising``: a higher grade of a
+      returned document never lowers it, and grades of other documents do not matter; ``first``:
+      this, and without ties the first relevant document alone matters; ``upward``: if two documents
+      swap their grades, the value is never lower when the higher grade moves up, or into the list;
+      ``precision``: this, and the value averages precision as `AP` does; ``unknown``. Where a query
+      has no relevant document, it says nothing;
+    * ``counts``: what a mean can be told as a number of: ``results`` in the first k, relevant
+      ``documents``, or ``queries``; empty if it is no share of any of them;
+    * ``compares``: judged documents that are compared with each other alone, documents without a
+      judgment being left out: ``relevance``, relevant documents with others; ``grades``, documents
+      of different grades; empty if unjudged documents count;
     * ``samples``: example values of its own options, for tests and tables;
     * ``proof``: reference implementations it was tested against, and to how many digits.
 
@@ -90,8 +98,9 @@ class Measure:
     cutoff : int or str, optional
         Cutoff: a number, or ``0.2n``, ``sqrt(n)``, ``n^0.25``.
     judged_only : bool, optional
-        Remove documents without a judgment first, so that ranks close up (as ir_measures' option of that name); also pooled but unjudged
-        documents, whose negative grade the convention counts as 0. Labels of arrays are all kept.
+        Remove documents without a judgment first, so that ranks close up (as ir_measures' option of
+        that name); also pooled but unjudged documents, whose negative grade the convention counts
+        as 0. Labels of arrays are all kept.
 
     Examples
     --------
@@ -165,7 +174,8 @@ class Measure:
         Returns
         -------
         float64 array, shape of `grades`, or None
-            None if the measure does not define it (then `weights` and `expected` return None as well).
+            None if the measure does not define it (then `weights` and `expected` return None as
+            well).
         """
         return None
 
@@ -181,7 +191,9 @@ class Measure:
 
     @property
     def split(self) -> str:
-        """Return the method by which `attribute` splits a value: `terms`, or the rises of the value from the top down."""
+        """Return the method by which `attribute` splits a value: `terms`, or the rises of the value
+        from the top down.
+        """
         return FROM_THE_TOP if type(self).terms is Measure.terms else EXACT
 
     def terms(self, judged: Judged, documents: Hits, gains: FloatArray) -> Terms | None:
@@ -199,13 +211,15 @@ class Measure:
         Returns
         -------
         Terms or None
-            Over the judged hits they sum to the value before rounding. None if a document's contribution depends on the documents above it;
-            the contribution is then the rise of the value when the list is extended by one rank.
+            Over the judged hits they sum to the value before rounding. None if a document's
+            contribution depends on the documents above it; the contribution is then the rise of the
+            value when the list is extended by one rank.
         """
         return None
 
     def group_terms(self, groups: RelevantGroups, n_relevant: int, limit: int) -> FloatArray | None:
-        """Return the contribution of each tie group's relevant documents, given the groups above; the documents share it equally.
+        """Return the contribution of each tie group's relevant documents, given the groups above;
+        the documents share it equally.
 
         Parameters
         ----------
@@ -224,11 +238,15 @@ class Measure:
         return None
 
     def quotient(self, judged: Judged) -> Quotient | None:
-        """Return the sum of every query and its ideal, if the value is their quotient; None if the measure has no such sum."""
+        """Return the sum of every query and its ideal, if the value is their quotient; None if the
+        measure has no such sum.
+        """
         return None
 
     def fraction(self, judged: Judged) -> Fraction | None:
-        """Return the value as a quotient of two sums of gains; None if it is not one, or if terms are rounded."""
+        """Return the value as a quotient of two sums of gains; None if it is not one, or if terms
+        are rounded.
+        """
         return None
 
     def ideal_places(self, judged: Judged, gains: FloatArray) -> tuple[IntArray, FloatArray] | None:
@@ -244,12 +262,14 @@ class Measure:
         Returns
         -------
         (int64 array, float64 array), shape (n_counted,), or None
-            Ranks and weights within the cutoff. None if a value is not divided by that of an ideal list.
+            Ranks and weights within the cutoff. None if a value is not divided by that of an ideal
+            list.
         """
         return None
 
     def weights(self, judged: Judged, documents: Hits) -> FloatArray | None:
-        """Return the value that each document adds per unit of gain, with the ideal of the judgments.
+        """Return the value that each document adds per unit of gain, with the ideal of the
+        judgments.
 
         Parameters
         ----------
@@ -266,9 +286,11 @@ class Measure:
         return None
 
     def expected(self, judged: Judged, documents: Hits) -> "Callable[[float], FloatArray] | None":
-        """Return the expected value of every query as a function of the probability that given unjudged documents are relevant.
+        """Return the expected value of every query as a function of the probability that given
+        unjudged documents are relevant.
 
-        Documents are relevant independently of each other; a number of relevant documents in a denominator stays as judged.
+        Documents are relevant independently of each other; a number of relevant documents in a
+        denominator stays as judged.
 
         Parameters
         ----------
@@ -280,8 +302,8 @@ class Measure:
         Returns
         -------
         callable or None
-            Maps a probability in [0, 1] to a float64 array of shape (n_queries,). None if there is no closed form, or if `weights` defines
-            a sum over documents.
+            Maps a probability in [0, 1] to a float64 array of shape (n_queries,). None if there is
+            no closed form, or if `weights` defines a sum over documents.
         """
         return None
 
@@ -317,12 +339,14 @@ class Measure:
         Returns
         -------
         float64 array, shape (n_queries, most + 1), or None
-            Indexed by their number, from 0. None if a value is not divided by an ideal, or by one that depends on the run.
+            Indexed by their number, from 0. None if a value is not divided by an ideal, or by one
+            that depends on the run.
         """
         return None
 
     def divisor_with(self, judged: Judged, further: FloatArray) -> FloatArray | None:
-        """Return the number of relevant documents that the value of each query is divided by, with further ones.
+        """Return the number of relevant documents that the value of each query is divided by, with
+        further ones.
 
         Parameters
         ----------
@@ -334,25 +358,28 @@ class Measure:
         Returns
         -------
         float64 array, shape (n_queries, n), or None
-            None if a value is not divided by one, so that a further relevant document takes nothing from the others.
+            None if a value is not divided by one, so that a further relevant document takes nothing
+            from the others.
         """
         return None
 
     def measured(self, judged: Judged) -> PerQuery:
-        """Compute the values with the rules common to all measures: `judged_only`, and refusal of ties without a closed form.
+        """Compute the values with the rules common to all measures: `judged_only`, and refusal of
+        ties without a closed form.
 
         Raises
         ------
         OptionError
-            Scores tie, the convention asks for the expected value, and this measure has no closed form for it; or `compute` gives no
-            value of each query.
+            Scores tie, the convention asks for the expected value, and this measure has no closed
+            form for it; or `compute` gives no value of each query.
         """
         self.check_tables(judged.tables)
         if self.ties == "not offered" and judged.ties == "expected" and judged.alignments.tied.any():
             # Arrays have no document ids to go by.
             switch = "ties=input" if judged.complete else "ties=docid"
             choices = f"{switch}, best or worst" if judged.complete else f"{switch}, input, best or worst"
-            # Measures see a stretch of queries at a time, so that a number of queries would be that of one stretch.
+            # Measures see a stretch of queries at a time, so that a number of queries would be that
+            # of one stretch.
             first = judged.queries[int(np.flatnonzero(judged.alignments.tied)[0])]
             raise OptionError(
                 f"{self.name}: found tied scores, in query {first!r} first, and the expected value over their orders has no closed form "
@@ -403,12 +430,16 @@ class Measure:
         return 0 if self.judged_only and not lists else self.depth(lists=lists)
 
     def depth(self, *, lists: bool = False) -> int:
-        """Deepest rank whose hits this measure needs, for a run or for lists held as arrays; 0 for all of them."""
+        """Deepest rank whose hits this measure needs, for a run or for lists held as arrays; 0 for
+        all of them.
+        """
         return self.cutoff if isinstance(self.cutoff, int) else 0
 
     @property
     def ideal_size(self) -> int | None:
-        """Number of judged documents outside a list that can change its value, those with the highest grades; None if all can."""
+        """Number of judged documents outside a list that can change its value, those with the
+        highest grades; None if all can.
+        """
         return None
 
     @property

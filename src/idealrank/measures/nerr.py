@@ -1,7 +1,9 @@
-"""The four nearly-ERR measures: users of the C/W/L framework stop at each document with the chance of its gain.
+"""The four nearly-ERR measures: users of the C/W/L framework stop at each document with the chance
+of its gain.
 
-ERR is not in the framework, for it weighs where a user stops and not what is seen; these come near it (Azzopardi, Mackenzie and
-Moffat 2021, ERR is not C/W/L: exploring the relationship between expected reciprocal rank and other metrics, ICTIR).
+ERR is not in the framework, for it weighs where a user stops and not what is seen; these come near
+it (Azzopardi, Mackenzie and Moffat 2021, ERR is not C/W/L: exploring the relationship between
+expected reciprocal rank and other metrics, ICTIR).
 """
 
 from abc import abstractmethod
@@ -20,7 +22,9 @@ _PROOF = "cwl-eval 1.0.12, recorded, all six numbers and their residuals to 10 d
 
 @dataclass(frozen=True, kw_only=True)
 class _NearlyERR(AdaptiveUser):
-    """User model: each document satisfies with the chance of its gain; otherwise the chance to continue depends on the rank."""
+    """User model: each document satisfies with the chance of its gain; otherwise the chance to
+    continue depends on the rank.
+    """
 
     proof: ClassVar[str] = _PROOF
 
@@ -30,7 +34,9 @@ class _NearlyERR(AdaptiveUser):
 
     @abstractmethod
     def fruitless(self, rank: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return how many of the next `count` ranks users at `rank` see without a gain, and their probability to continue."""
+        """Return how many of the next `count` ranks users at `rank` see without a gain, and their
+        probability to continue.
+        """
 
     def step(self, rank: IntArray, passing: FloatArray, total: FloatArray) -> FloatArray:
         """Not satisfied, and patient."""
@@ -46,7 +52,8 @@ class _NearlyERR(AdaptiveUser):
 class NERR8(_NearlyERR):
     """Nearly ERR, equation 8: users read the first k documents until satisfied.
 
-    ``NERR8@k = sum_i W(i) gain_i, W(i) ~ prod_{j<i} C(j), C(i) = 1 - gain_i`` for i < k, ``C(k) = 0``; in [0, 1].
+    ``NERR8@k = sum_i W(i) gain_i, W(i) ~ prod_{j<i} C(j), C(i) = 1 - gain_i`` for i < k, ``C(k) =
+    0``; in [0, 1].
 
     Parameters
     ----------
@@ -88,9 +95,11 @@ class NERR8(_NearlyERR):
 
 
 class NERR9(_NearlyERR):
-    """Nearly ERR, equation 9: users read until satisfied; a share i / (i + 1) of the others continues from rank i, down to k.
+    """Nearly ERR, equation 9: users read until satisfied; a share i / (i + 1) of the others
+    continues from rank i, down to k.
 
-    ``NERR9@k = sum_i W(i) gain_i, W(i) ~ prod_{j<i} C(j), C(i) = i / (i + 1) (1 - gain_i)`` for i < k, ``C(k) = 0``; in [0, 1].
+    ``NERR9@k = sum_i W(i) gain_i, W(i) ~ prod_{j<i} C(j), C(i) = i / (i + 1) (1 - gain_i)`` for i <
+    k, ``C(k) = 0``; in [0, 1].
 
     Parameters
     ----------
@@ -133,7 +142,8 @@ class NERR9(_NearlyERR):
 
 @dataclass(frozen=True, kw_only=True)
 class NERR10(_NearlyERR):
-    """Nearly ERR, equation 10: users read until satisfied, and otherwise continue with RBP's constant persistence.
+    """Nearly ERR, equation 10: users read until satisfied, and otherwise continue with RBP's
+    constant persistence.
 
     ``NERR10 = sum_i W(i) gain_i, W(i) ~ prod_{j<i} C(j), C(i) = p (1 - gain_i)``; in [0, 1].
 
@@ -185,9 +195,11 @@ class NERR10(_NearlyERR):
 
 
 class NERR11(WithGoal, _NearlyERR):
-    """Nearly ERR, equation 11: users read until satisfied, and otherwise continue with INSQ's patience, which grows with the rank.
+    """Nearly ERR, equation 11: users read until satisfied, and otherwise continue with INSQ's
+    patience, which grows with the rank.
 
-    ``NERR11 = sum_i W(i) gain_i, W(i) ~ prod_{j<i} C(j), C(i) = ((i + 2T - 1) / (i + 2T))^2 (1 - gain_i)``; in [0, 1].
+    ``NERR11 = sum_i W(i) gain_i, W(i) ~ prod_{j<i} C(j), C(i) = ((i + 2T - 1) / (i + 2T))^2 (1 -
+    gain_i)``; in [0, 1].
 
     Parameters
     ----------
@@ -222,7 +234,9 @@ class NERR11(WithGoal, _NearlyERR):
         return ratio * ratio
 
     def fruitless(self, rank: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Closed form: products of neighbouring ratios cancel, which leaves a sum of inverse squares."""
+        """Closed form: products of neighbouring ratios cancel, which leaves a sum of inverse
+        squares.
+        """
         first = (rank + (self._hoped - 1.0)).astype(np.float64)
         after = first / (first + count)
         return first * first * inverse_squares(first, count), after * after

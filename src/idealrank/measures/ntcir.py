@@ -1,10 +1,12 @@
-"""Graded measures of NTCIR: Q-measure, O-measure, P+, normalised cumulative utility, and nERR, as NTCIREVAL computes them.
+"""Graded measures of NTCIR: Q-measure, O-measure, P+, normalised cumulative utility, and nERR, as
+NTCIREVAL computes them.
 
-Its MSnDCG is nDCG with linear gains and the discount log2, which is how the spelling ``MSnDCG`` is read.
+Its MSnDCG is nDCG with linear gains and the discount log2, which is how the spelling ``MSnDCG`` is
+read.
 
-The blended ratio is (relevant + beta x gain so far) / (rank + beta x ideal gain so far). Its denominator depends on the rank alone, so
-the mean over the orders of a tie needs no more than how many of its documents stand before a place, and what they are worth, in the
-mean.
+The blended ratio is (relevant + beta x gain so far) / (rank + beta x ideal gain so far). Its
+denominator depends on the rank alone, so the mean over the orders of a tie needs no more than how
+many of its documents stand before a place, and what they are worth, in the mean.
 """
 
 from dataclasses import dataclass
@@ -189,7 +191,8 @@ class BlendedMeasure(NeedsRelevant):
     beta : float, optional
         How much gains weigh against counts, 0 or more, default 1.
     gain : str, mapping or callable, optional
-        What a grade is worth, see `make_gain`; default ``linear``. Gains below 0 count as 0, as do documents that are not relevant.
+        What a grade is worth, see `make_gain`; default ``linear``. Gains below 0 count as 0, as do
+        documents that are not relevant.
     """
 
     beta: float | None = None
@@ -240,7 +243,8 @@ def q_of_rows(
     sums, total = np.zeros(grades.shape[0]), np.zeros(grades.shape[0], np.int64)
     for top in range(0, grades.shape[0], _ROWS):
         rows = slice(top, top + _ROWS)
-        # With the ranks as rows, what is added lies together; running sums a rank long stay in the cache.
+        # With the ranks as rows, what is added lies together; running sums a rank long stay in the
+        # cache.
         met, whole = np.ascontiguousarray(grades[rows, :cutoff].T), np.ascontiguousarray(ideal[rows].T)
         total[rows] = np.count_nonzero(whole >= threshold, axis=0)
         of_ideal = _gains_where(gain, whole if not gain.rising else whole[: len(met)], threshold)
@@ -295,15 +299,17 @@ _PROOF = "pyNTCIREVAL 0.0.3, recorded with the script that made them and live am
 class QMeasure(BlendedMeasure):
     """Q-measure: average precision that blends precision with cumulative gain.
 
-    ``Q@k = (1 / min(R, k)) sum over relevant documents at ranks r <= k of (C(r) + beta cg(r)) / (r + beta cg*(r))``, C = relevant
-    documents down to r, cg = their gain, cg* = that of the ideal ranking, R = all relevant documents; in [0, 1].
+    ``Q@k = (1 / min(R, k)) sum over relevant documents at ranks r <= k of (C(r) + beta cg(r)) / (r
+    + beta cg*(r))``, C = relevant documents down to r, cg = their gain, cg* = that of the ideal
+    ranking, R = all relevant documents; in [0, 1].
 
     Parameters
     ----------
     cutoff : int or str, optional
         k; default the whole list.
     beta, gain
-        Weight of gains relative to counts (default 1), and gain of each grade (default linear); the same for all measures of this family.
+        Weight of gains relative to counts (default 1), and gain of each grade (default linear); the
+        same for all measures of this family.
     rel : float, optional
         Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
@@ -368,8 +374,8 @@ class QMeasure(BlendedMeasure):
 class OMeasure(BlendedMeasure):
     """O-measure: the blended ratio at the first relevant document.
 
-    ``O = (1 + beta g(r1)) / (r1 + beta cg*(r1))``, r1 = rank of the first relevant document, g = its gain, cg* = gain of the ideal
-    ranking down to r1; 0 where none was returned; in [0, 1].
+    ``O = (1 + beta g(r1)) / (r1 + beta cg*(r1))``, r1 = rank of the first relevant document, g =
+    its gain, cg* = gain of the ideal ranking down to r1; 0 where none was returned; in [0, 1].
 
     Parameters
     ----------
@@ -410,10 +416,12 @@ class OMeasure(BlendedMeasure):
 
 
 class PPlus(BlendedMeasure):
-    """P-plus: the mean blended ratio of the relevant documents down to the preferred rank, where users stop.
+    """P-plus: the mean blended ratio of the relevant documents down to the preferred rank, where
+    users stop.
 
-    ``P+ = (1 / C(rp)) sum over relevant documents at ranks r <= rp of (C(r) + beta cg(r)) / (r + beta cg*(r))``, rp = rank of the first
-    document with the highest grade in the list; 0 where no relevant document was returned; in [0, 1].
+    ``P+ = (1 / C(rp)) sum over relevant documents at ranks r <= rp of (C(r) + beta cg(r)) / (r +
+    beta cg*(r))``, rp = rank of the first document with the highest grade in the list; 0 where no
+    relevant document was returned; in [0, 1].
 
     Parameters
     ----------
@@ -435,7 +443,8 @@ class PPlus(BlendedMeasure):
     name: ClassVar[str] = "P+"
     cuts: ClassVar = "none"
     ties: ClassVar = "not offered"
-    ideal_is_best: ClassVar[bool] = False  # where better documents were not returned, a worse order can reach a higher ratio
+    # where better documents were not returned, a worse order can reach a higher ratio
+    ideal_is_best: ClassVar[bool] = False
     summary: ClassVar[str] = "mean blended ratio down to the best document returned"
     use: ClassVar[str] = (
         "Choose it for navigational needs with graded judgments, where users scan down to the best document of the list. Not for tied "
@@ -460,17 +469,19 @@ class PPlus(BlendedMeasure):
 class NCU(BlendedMeasure):
     """Normalised cumulative utility: the blended ratio at the relevant documents where users stop.
 
-    ``NCU = sum over relevant documents at ranks r of P(stop at r) (C(r) + beta cg(r)) / (r + beta cg*(r))``, in [0, 1]. Users stop at every
-    relevant document with the same probability (``uniform``: 1 / R), in proportion to its grade (``graded-uniform``: s(grade) / sum of s
-    over all relevant documents), or more often at the first ones (``rank-biased``: gamma^(C(r)-1) / sum_{i<R} gamma^i). With ``beta=0`` the
-    utility is precision.
+    ``NCU = sum over relevant documents at ranks r of P(stop at r) (C(r) + beta cg(r)) / (r + beta
+    cg*(r))``, in [0, 1]. Users stop at every relevant document with the same probability
+    (``uniform``: 1 / R), in proportion to its grade (``graded-uniform``: s(grade) / sum of s over
+    all relevant documents), or more often at the first ones (``rank-biased``: gamma^(C(r)-1) /
+    sum_{i<R} gamma^i). With ``beta=0`` the utility is precision.
 
     Parameters
     ----------
     stop : {"graded-uniform", "uniform", "rank-biased"}, optional
         Distribution of the stopping rank, default ``graded-uniform``.
     stops : str, mapping or callable, optional
-        Stop value of each grade for ``graded-uniform``, see `make_gain`; default the values of `gain`.
+        Stop value of each grade for ``graded-uniform``, see `make_gain`; default the values of
+        `gain`.
     gamma : float, optional
         Parameter of ``rank-biased``, above 0 and at most 1, default 0.95.
     beta, gain, rel, no_relevant
@@ -559,18 +570,20 @@ class NCU(BlendedMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class NERR(Measure):
-    """Normalised expected reciprocal rank as in NTCIREVAL: ERR divided by the ERR of the ideal list.
+    """Normalised expected reciprocal rank as in NTCIREVAL: ERR divided by the ERR of the ideal
+    list.
 
-    ``nERR@k = ERR@k / ERR@k of the ideal``, ``ERR@k = sum_{r<=k} p_r / r prod_{i<r} (1 - p_i)`` with
-    ``p = gain(grade) / (gain(max_rel) + 1)``, in [0, 1]. Undefined where no judged document has a gain.
+    ``nERR@k = ERR@k / ERR@k of the ideal``, ``ERR@k = sum_{r<=k} p_r / r prod_{i<r} (1 - p_i)``
+    with ``p = gain(grade) / (gain(max_rel) + 1)``, in [0, 1]. Undefined where no judged document
+    has a gain.
 
     Parameters
     ----------
     cutoff : int or str, optional
         k; default the whole list.
     max_rel : float, optional
-        Highest grade of the scale; a grade above it is an error. Default the highest grade judged for the query; give that of your scale to
-        reproduce NTCIREVAL.
+        Highest grade of the scale; a grade above it is an error. Default the highest grade judged
+        for the query; give that of your scale to reproduce NTCIREVAL.
     gain : str, mapping or callable, optional
         Gain of each grade, see `make_gain`; default ``linear``. Gains below 0 count as 0.
     no_relevant : str, optional

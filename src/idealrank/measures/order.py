@@ -1,8 +1,9 @@
-"""Does the run put better documents above worse ones: AUC, ordered pairs, tau_AP, weighted tau, Accuracy.
+"""Does the run put better documents above worse ones: AUC, ordered pairs, tau_AP, weighted tau,
+Accuracy.
 
-All but Accuracy look at the judged documents that were returned, in the order in which they stand; unjudged documents are taken
-out first, and judged documents that were not returned count nothing, for they have no place. So none of these says how much was
-found: read them beside recall.
+All but Accuracy look at the judged documents that were returned, in the order in which they stand;
+unjudged documents are taken out first, and judged documents that were not returned count nothing,
+for they have no place. So none of these says how much was found: read them beside recall.
 """
 
 import math
@@ -59,12 +60,15 @@ def _middle_ranks(judged: Judged, hits: Hits) -> FloatArray:
 
 
 class AUC(NeedsRelevant):
-    """Area under the ROC curve: the probability that a relevant document is ranked above a nonrelevant one, both judged and returned.
+    """Area under the ROC curve: the probability that a relevant document is ranked above a
+    nonrelevant one, both judged and returned.
 
-    ``AUC = |(relevant, nonrelevant) pairs in the right order| / |such pairs|``, in [0, 1]; under ``ties=expected`` a pair with tied scores
-    counts half. Unjudged documents are removed, documents not returned do not count. Undefined without a relevant or without a nonrelevant
-    document. A query whose judged documents are all relevant is left out, whatever the convention: every list has the same value.
-    Lists held as arrays keep the policy's value. `Accuracy` counts unjudged documents as nonrelevant.
+    ``AUC = |(relevant, nonrelevant) pairs in the right order| / |such pairs|``, in [0, 1]; under
+    ``ties=expected`` a pair with tied scores counts half. Unjudged documents are removed, documents
+    not returned do not count. Undefined without a relevant or without a nonrelevant document. A
+    query whose judged documents are all relevant is left out, whatever the convention: every list
+    has the same value. Lists held as arrays keep the policy's value. `Accuracy` counts unjudged
+    documents as nonrelevant.
 
     Parameters
     ----------
@@ -107,12 +111,15 @@ class AUC(NeedsRelevant):
 
 
 class Accuracy(NeedsRelevant):
-    """Probability that a relevant document is ranked above another document within the first k ranks.
+    """Probability that a relevant document is ranked above another document within the first k
+    ranks.
 
-    ``Accuracy@k = |(relevant, other) pairs of the first k ranks in the right order| / |such pairs|``, in [0, 1]. It is 0 for a query with
-    relevant documents but none within the cutoff, and 1 if only relevant documents are within the cutoff. Unjudged documents count
-    as nonrelevant. Under ``ties=expected`` a pair with tied scores counts half. The best and worst tie orders sort by relevance. Another
-    order of a tie that the cutoff divides can score more, if a nonrelevant document stands above the tie.
+    ``Accuracy@k = |(relevant, other) pairs of the first k ranks in the right order| / |such
+    pairs|``, in [0, 1]. It is 0 for a query with relevant documents but none within the cutoff, and
+    1 if only relevant documents are within the cutoff. Unjudged documents count as nonrelevant.
+    Under ``ties=expected`` a pair with tied scores counts half. The best and worst tie orders sort
+    by relevance. Another order of a tie that the cutoff divides can score more, if a nonrelevant
+    document stands above the tie.
 
     Parameters
     ----------
@@ -176,7 +183,8 @@ def _across_cutoff(values: FloatArray, wrong: FloatArray, hits: Hits, first: Int
         terms = []
         for x, chance in _chances(size, r, reached):
             others = above + reached - b - x
-            # A relevant member is preceded by the others above its tie, and by half of those inside it.
+            # A relevant member is preceded by the others above its tie, and by half of those inside
+            # it.
             mistakes = wrong[query] + x * (above - b) + x * (reached - x) / 2
             terms.append(chance * (0.0 if b + x == 0 else 1.0 - mistakes / max((b + x) * others, 1)))
         values[query] = math.fsum(terms)
@@ -191,10 +199,12 @@ def _chances(size: int, relevant: int, drawn: int) -> tuple[tuple[int, float], .
 
 
 class OPA(OfGrades):
-    """Ordered pair accuracy: the share of pairs with different grades that are in the right order, both judged and returned.
+    """Ordered pair accuracy: the share of pairs with different grades that are in the right order,
+    both judged and returned.
 
-    ``OPA = |pairs with grade i > grade j and i above j| / |pairs with grade i > grade j|``, in [0, 1]; under ``ties=expected`` a pair with
-    tied scores counts half. Unjudged documents are removed, documents not returned do not count.
+    ``OPA = |pairs with grade i > grade j and i above j| / |pairs with grade i > grade j|``, in [0,
+    1]; under ``ties=expected`` a pair with tied scores counts half. Unjudged documents are removed,
+    documents not returned do not count.
 
     Parameters
     ----------
@@ -230,11 +240,13 @@ class OPA(OfGrades):
 
 
 class GradeTauAP(OfGrades):
-    """AP correlation between the run's order and the grades, over judged documents returned; errors near the top cost more.
+    """AP correlation between the run's order and the grades, over judged documents returned; errors
+    near the top cost more.
 
-    ``tau_AP = 2 / (n - 1) sum_{i=2..n} C(i) / (i - 1) - 1``, where C(i) is the number of documents above place i with a higher grade than
-    the one at i, equal grades counting half; in [-1, 1]. Under ``ties=expected`` it is the mean over the orders of tied scores. Unjudged
-    documents are removed, documents not returned do not count.
+    ``tau_AP = 2 / (n - 1) sum_{i=2..n} C(i) / (i - 1) - 1``, where C(i) is the number of documents
+    above place i with a higher grade than the one at i, equal grades counting half; in [-1, 1].
+    Under ``ties=expected`` it is the mean over the orders of tied scores. Unjudged documents are
+    removed, documents not returned do not count.
 
     Parameters
     ----------
@@ -270,11 +282,13 @@ class GradeTauAP(OfGrades):
 
 
 class GradeWeightedTau(OfGrades):
-    """Weighted Kendall tau between the run's order and the grades: the weight of a pair is the sum of 1 / rank of its two documents.
+    """Weighted Kendall tau between the run's order and the grades: the weight of a pair is the sum
+    of 1 / rank of its two documents.
 
-    ``tau_w = sum over pairs of sign x weight / sqrt(weights of all pairs x weights of pairs with different grades)``, the mean of two such
-    values, with ranks by the run and with ranks by grade (equal grades in the run's order); in [-1, 1]. Computed over judged documents
-    returned: unjudged documents are removed, documents not returned do not count.
+    ``tau_w = sum over pairs of sign x weight / sqrt(weights of all pairs x weights of pairs with
+    different grades)``, the mean of two such values, with ranks by the run and with ranks by grade
+    (equal grades in the run's order); in [-1, 1]. Computed over judged documents returned: unjudged
+    documents are removed, documents not returned do not count.
 
     Parameters
     ----------

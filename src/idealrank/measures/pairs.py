@@ -1,7 +1,8 @@
 """Measures of two runs: how much of one list is in the other, whatever the judgments say.
 
-They take `RunPairs`, not judgments, so `evaluate` refuses them; `idealrank.overlap` and ``idealrank overlap RUN_A RUN_B`` compute them.
-What tied scores mean is decided where the runs are joined (`ties=`), and each measure says what it does then.
+They take `RunPairs`, not judgments, so `evaluate` refuses them; `idealrank.overlap` and ``idealrank
+overlap RUN_A RUN_B`` compute them. What tied scores mean is decided where the runs are joined
+(`ties=`), and each measure says what it does then.
 """
 
 from dataclasses import dataclass
@@ -24,7 +25,8 @@ Order: TypeAlias = Literal["kept", "any"]
 class PairMeasure(Measure):
     """Base of the measures of two runs; `of_pair` gives the values.
 
-    Beside the facts of every `Measure` a class says whether it is ``symmetric``: whether exchanging the runs keeps the value.
+    Beside the facts of every `Measure` a class says whether it is ``symmetric``: whether exchanging
+    the runs keeps the value.
 
     Examples
     --------
@@ -52,7 +54,8 @@ class PairMeasure(Measure):
         raise OptionError(f"{type(self).__name__} gives no values by itself; choose a measure from idealrank.PAIR_MEASURES")
 
     def measured_pair(self, pairs: RunPairs) -> PerQuery:
-        """Values, refused where scores tie and the mean over their orders is asked of a measure that has none.
+        """Values, refused where scores tie and the mean over their orders is asked of a measure
+        that has none.
 
         Raises
         ------
@@ -105,15 +108,16 @@ def _chance(side: Side, limit: IntArray) -> FloatArray:
 class OverlapAtK(PairMeasure):
     """Overlap: the share of the first k ranks that the two lists have in common, in any order.
 
-    ``overlap@k = |A_k and B_k| / k``, in [0, 1], where A_k holds the first k documents of the first list. Without a cutoff k is the length
-    of the longer list.
+    ``overlap@k = |A_k and B_k| / k``, in [0, 1], where A_k holds the first k documents of the first
+    list. Without a cutoff k is the length of the longer list.
 
-    Shorter lists: k is the denominator for them as well, as in the agreement at depth k of Webber et al., so [a, b] and [a, c] have
-    overlap@100 = 0.01. Choose a cutoff that the lists reach, or none. A query that one run does not answer has no value (`Overlap.only_a`,
-    `only_b`).
+    Shorter lists: k is the denominator for them as well, as in the agreement at depth k of Webber
+    et al., so [a, b] and [a, c] have overlap@100 = 0.01. Choose a cutoff that the lists reach, or
+    none. A query that one run does not answer has no value (`Overlap.only_a`, `only_b`).
 
-    Ties: documents that share a rank are in A_k if the rank is at most k; the sets may then be larger than k, and k becomes the mean of
-    their sizes. Under ``ties=expected`` the value is the mean over all orders.
+    Ties: documents that share a rank are in A_k if the rank is at most k; the sets may then be
+    larger than k, and k becomes the mean of their sizes. Under ``ties=expected`` the value is the
+    mean over all orders.
 
     Parameters
     ----------
@@ -148,9 +152,11 @@ class OverlapAtK(PairMeasure):
 
 
 class Jaccard(PairMeasure):
-    """Jaccard index of the first k documents of the two lists: those in both, divided by those in either.
+    """Jaccard index of the first k documents of the two lists: those in both, divided by those in
+    either.
 
-    ``Jaccard@k = |A_k and B_k| / |A_k or B_k|``, in [0, 1]. Ties as for `OverlapAtK`; it has no mean over tie orders.
+    ``Jaccard@k = |A_k and B_k| / |A_k or B_k|``, in [0, 1]. Ties as for `OverlapAtK`; it has no
+    mean over tie orders.
 
     Parameters
     ----------
@@ -183,12 +189,15 @@ class Jaccard(PairMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class SameTop(PairMeasure):
-    """Same: 1 if the first k ranks of the two lists hold the same documents in the same order, otherwise 0; the mean is a share.
+    """Same: 1 if the first k ranks of the two lists hold the same documents in the same order,
+    otherwise 0; the mean is a share.
 
-    ``Same@k = [A_k = B_k, and each document of it has one rank in both lists]``, where A_k holds the first k documents of the first list;
-    with ``order=any`` only ``[A_k = B_k]``. If neither list has k documents, k is the length of the longer one.
+    ``Same@k = [A_k = B_k, and each document of it has one rank in both lists]``, where A_k holds
+    the first k documents of the first list; with ``order=any`` only ``[A_k = B_k]``. If neither
+    list has k documents, k is the length of the longer one.
 
-    Ties: documents that share a rank are in A_k if the rank is at most k. It has no mean over tie orders.
+    Ties: documents that share a rank are in A_k if the rank is at most k. It has no mean over tie
+    orders.
 
     Parameters
     ----------

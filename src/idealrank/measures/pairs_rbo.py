@@ -1,6 +1,7 @@
 """Rank-biased overlap of two lists, depth by depth, with its bounds and its extrapolation.
 
-The lists are held as slots: one for each depth of each query, down to the end of the longer list. The work is linear in them.
+The lists are held as slots: one for each depth of each query, down to the end of the longer list.
+The work is linear in them.
 """
 
 import math
@@ -24,21 +25,25 @@ _DEFAULT_P = 0.9
 
 @dataclass(frozen=True, kw_only=True)
 class RBO(PairMeasure):
-    """Rank-biased overlap: the mean overlap of the first d ranks, if readers continue to the next rank with probability p.
+    """Rank-biased overlap: the mean overlap of the first d ranks, if readers continue to the next
+    rank with probability p.
 
-    ``RBO = (1 - p) sum over d >= 1 of p^(d-1) |A_d and B_d| / d``, in [0, 1]. The lists end but the sum does not: ``min`` and ``max`` bound
-    it over all continuations, ``res`` is their difference, and ``ext`` (the default) extrapolates the overlap seen. For lists of length s
-    <= l, with X_d documents common to the first d ranks, ``RBO_ext = (1 - p)/p [sum_{d<=l} X_d p^d / d + sum_{s<d<=l} X_s (d - s) p^d / (s
-    d)] + [(X_l - X_s)/l + X_s/s] p^l``.
+    ``RBO = (1 - p) sum over d >= 1 of p^(d-1) |A_d and B_d| / d``, in [0, 1]. The lists end but the
+    sum does not: ``min`` and ``max`` bound it over all continuations, ``res`` is their difference,
+    and ``ext`` (the default) extrapolates the overlap seen. For lists of length s <= l, with X_d
+    documents common to the first d ranks, ``RBO_ext = (1 - p)/p [sum_{d<=l} X_d p^d / d +
+    sum_{s<d<=l} X_s (d - s) p^d / (s d)] + [(X_l - X_s)/l + X_s/s] p^l``.
 
-    Ties: documents that share a rank enter together, and the overlap at depth d is ``2 |A_d and B_d| / (|A_d| + |B_d|)``, as in the
-    definition (RBO^w of Corsi and Urbano). Under ``ties=expected`` every value is the exact mean over all orders of the tied documents
-    (their RBO^a for lists of equal length); a list with ties then has a value below 1 with itself.
+    Ties: documents that share a rank enter together, and the overlap at depth d is ``2 |A_d and
+    B_d| / (|A_d| + |B_d|)``, as in the definition (RBO^w of Corsi and Urbano). Under
+    ``ties=expected`` every value is the exact mean over all orders of the tied documents (their
+    RBO^a for lists of equal length); a list with ties then has a value below 1 with itself.
 
     Parameters
     ----------
     p : float, optional
-        Persistence, between 0 and 1, default 0.9: the first ten ranks then have 86 % of the weight; with 0.98, the first fifty.
+        Persistence, between 0 and 1, default 0.9: the first ten ranks then have 86 % of the weight;
+        with 0.98, the first fifty.
     estimate : {"ext", "min", "max", "res"}, optional
         Estimate to return, default ``"ext"``.
     cutoff : int or str, optional

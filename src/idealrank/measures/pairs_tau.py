@@ -1,4 +1,5 @@
-"""Rank correlations of two lists over the documents that both have: Kendall's tau, AP correlation, weighted tau.
+"""Rank correlations of two lists over the documents that both have: Kendall's tau, AP correlation,
+weighted tau.
 
 Undefined, and left out of the mean, where fewer than two common documents can be put in order.
 """
@@ -22,7 +23,8 @@ Reference: TypeAlias = Literal["a", "b", "both"]
 _BELOW_ONE = "Common documents only: two lists that share little can correlate perfectly, so look at overlap@k beside it."
 
 
-# Common documents that are sorted and counted at a time: so many stay in the cache, which halves the time.
+# Common documents that are sorted and counted at a time: so many stay in the cache, which halves
+# the time.
 _BLOCK = 1 << 16
 
 
@@ -41,7 +43,9 @@ class Common:
 
 @dataclass(frozen=True, kw_only=True)
 class _Correlation(PairMeasure):
-    """Shared base of the correlations: common documents within the cutoff, and their order in both lists."""
+    """Shared base of the correlations: common documents within the cutoff, and their order in both
+    lists.
+    """
 
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 
@@ -64,7 +68,9 @@ class _Correlation(PairMeasure):
         raise OptionError(f"{type(self).__name__} gives no values by itself; choose a measure from idealrank.PAIR_MEASURES")
 
     def common(self, pairs: RunPairs) -> tuple[IntArray, IntArray, IntArray]:
-        """Query, and first rank in each list, of the documents that both lists have within the cutoff."""
+        """Query, and first rank in each list, of the documents that both lists have within the
+        cutoff.
+        """
         a, b = pairs.a, pairs.b
         if self.cutoff is None:
             return pairs.query, a.first, b.first
@@ -81,11 +87,13 @@ class _Correlation(PairMeasure):
 
 
 class KendallTau(_Correlation):
-    """Kendall's tau: the share of pairs of common documents in the same order in both lists, minus the share in opposite orders.
+    """Kendall's tau: the share of pairs of common documents in the same order in both lists, minus
+    the share in opposite orders.
 
-    ``tau = (C - D) / sqrt((n0 - ties in A) (n0 - ties in B))`` with n0 = n (n - 1) / 2 pairs, in [-1, 1]: tau-b if tied documents share a
-    rank, and (C - D) / n0 if ties have an order. Under ``ties=expected`` it is the mean over all orders, which is (C - D) / n0 with ties
-    counted in neither (tau-a).
+    ``tau = (C - D) / sqrt((n0 - ties in A) (n0 - ties in B))`` with n0 = n (n - 1) / 2 pairs, in
+    [-1, 1]: tau-b if tied documents share a rank, and (C - D) / n0 if ties have an order. Under
+    ``ties=expected`` it is the mean over all orders, which is (C - D) / n0 with ties counted in
+    neither (tau-a).
 
     Parameters
     ----------
@@ -120,19 +128,23 @@ class KendallTau(_Correlation):
 
 @dataclass(frozen=True, kw_only=True)
 class TauAP(_Correlation):
-    """AP correlation: for each document of one list, the share of the documents above it that the reference also ranks above it; averaged.
+    """AP correlation: for each document of one list, the share of the documents above it that the
+    reference also ranks above it; averaged.
 
-    ``tauAP = 2 / (n - 1) sum_{i=2}^{n} C(i) / (i - 1) - 1`` over the common documents in the order of the judged list, where C(i) of those
-    above rank i are above it in the reference as well; in [-1, 1]. Similar to tau, but a swap at the top costs more. Not symmetric: the
-    reference is the first run by default.
+    ``tauAP = 2 / (n - 1) sum_{i=2}^{n} C(i) / (i - 1) - 1`` over the common documents in the order
+    of the judged list, where C(i) of those above rank i are above it in the reference as well; in
+    [-1, 1]. Similar to tau, but a swap at the top costs more. Not symmetric: the reference is the
+    first run by default.
 
-    Ties: documents that share a rank are compared with those strictly above them, and those at the first rank with none (tauAP_b).
-    Under ``ties=expected`` it is the mean over all orders (tauAP_a).
+    Ties: documents that share a rank are compared with those strictly above them, and those at the
+    first rank with none (tauAP_b). Under ``ties=expected`` it is the mean over all orders
+    (tauAP_a).
 
     Parameters
     ----------
     reference : {"a", "b", "both"}, optional
-        Reference: the first run (default), the second, or each in turn, which gives the symmetric mean of both values.
+        Reference: the first run (default), the second, or each in turn, which gives the symmetric
+        mean of both values.
     cutoff : int or str, optional
         Only documents in the first k ranks of both lists.
 
@@ -176,11 +188,13 @@ class TauAP(_Correlation):
 
 
 class WeightedTau(_Correlation):
-    """Weighted tau: Kendall's tau in which the weight of a pair is the sum of 1 / rank of its documents.
+    """Weighted tau: Kendall's tau in which the weight of a pair is the sum of 1 / rank of its
+    documents.
 
-    ``wtau = sum over pairs of (w_i + w_j) sign_A sign_B / sqrt(the same with sign_A^2 times the same with sign_B^2)``, w = 1 / rank
-    among the common documents, in [-1, 1]: the mean of the value with the ranks of the first list and with the ranks of the second.
-    Documents that share a rank have sign 0, and for w take the order of the other list. It has no mean over tie orders.
+    ``wtau = sum over pairs of (w_i + w_j) sign_A sign_B / sqrt(the same with sign_A^2 times the
+    same with sign_B^2)``, w = 1 / rank among the common documents, in [-1, 1]: the mean of the
+    value with the ranks of the first list and with the ranks of the second. Documents that share a
+    rank have sign 0, and for w take the order of the other list. It has no mean over tie orders.
 
     Parameters
     ----------

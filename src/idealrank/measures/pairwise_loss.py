@@ -1,7 +1,8 @@
-"""The pairwise loss that linear NDCG is: pairs in the wrong order, each weighed with the difference of its grades.
+"""The pairwise loss that linear NDCG is: pairs in the wrong order, each weighed with the difference
+of its grades.
 
-Lists are in the order of their scores, and a place weighs as much as documents stand below it. DCG with the weights n - rank, its ideal
-and its worst are summed exactly, with counts by grade.
+Lists are in the order of their scores, and a place weighs as much as documents stand below it. DCG
+with the weights n - rank, its ideal and its worst are summed exactly, with counts by grade.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,7 +21,8 @@ from idealrank.measures.rules import NoRelevant, checked
 
 TieOrder: TypeAlias = Literal["expected", "best", "worst"]
 
-# Items of a piece: few enough for its columns to stay in the cache, and for exact sums over it (see `dots`).
+# Items of a piece: few enough for its columns to stay in the cache, and for exact sums over it (see
+# `dots`).
 PIECE = 1 << 18
 
 
@@ -32,7 +34,8 @@ def stretches(lists: Lists) -> Iterator[Lists]:
     begin = 0
     while begin < lists.n_queries:
         end = int(np.searchsorted(lists.offsets, lists.offsets[begin] + PIECE, side="right")) - 1
-        end = min(max(end, begin + 1), begin + (1 << 16), lists.n_queries)  # 2**16 lists at most, as `ascending` sorts their numbers
+        # 2**16 lists at most, as `ascending` sorts their numbers
+        end = min(max(end, begin + 1), begin + (1 << 16), lists.n_queries)
         yield lists.part(begin, end)
         begin = end
 
@@ -122,7 +125,8 @@ def ascending(values: AnyArray, offsets: IntArray) -> IntArray:
     order = np.argsort(values)
     if offsets.size <= 2:
         return order
-    # At most 2**16 lists: NumPy sorts so short numbers by counting, equal ones in the order they have.
+    # At most 2**16 lists: NumPy sorts so short numbers by counting, equal ones in the order they
+    # have.
     owner = _owners(offsets, 0, values.size).astype(np.uint16)
     by_list: IntArray = order[np.argsort(owner[order], kind="stable")]
     return by_list
@@ -331,34 +335,41 @@ _TIES: dict[str, TieOrder] = {
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PairwiseLoss:
-    """Pairwise loss and its parts: numbers for one list, arrays with one entry per list for several.
+    """Pairwise loss and its parts: numbers for one list, arrays with one entry per list for
+    several.
 
     Attributes
     ----------
     loss : float or float64 array, shape (n_lists,)
         R(f): the sum over misordered pairs of the difference of their grades, 0 or more.
     exact : bool or bool array, shape (n_lists,)
-        True if `loss` is exactly R(f); otherwise float64 cannot represent R(f), and `loss` is R(f) rounded once.
+        True if `loss` is exactly R(f); otherwise float64 cannot represent R(f), and `loss` is R(f)
+        rounded once.
     thresholds : float64 array, shape (n_thresholds,)
-        Distinct grades of all lists except the lowest, rising; threshold t separates grades of at least t from lower ones.
+        Distinct grades of all lists except the lowest, rising; threshold t separates grades of at
+        least t from lower ones.
     gaps : float64 array, shape (n_thresholds,)
-        Difference between each threshold and the grade below it: 1 if no grade is missing in between.
+        Difference between each threshold and the grade below it: 1 if no grade is missing in
+        between.
     losses : float64 array, shape (n_thresholds,) or (n_lists, n_thresholds)
-        Loss at each threshold multiplied by its gap; they sum to `loss`. If grades are missing, a threshold with gap g stands for g equal
-        losses R_k of the paper.
+        Loss at each threshold multiplied by its gap; they sum to `loss`. If grades are missing, a
+        threshold with gap g stands for g equal losses R_k of the paper.
     pairs, weighted_pairs : float or float64 array, shape (n_lists,)
-        ``Z = sum over a < b of |S_a| |S_b|``, where S_a are the documents of grade a, and ``Z_w = sum of (b - a) |S_a| |S_b|``. Z_w is the
-        loss of the worst order; Z can be smaller.
+        ``Z = sum over a < b of |S_a| |S_b|``, where S_a are the documents of grade a, and ``Z_w =
+        sum of (b - a) |S_a| |S_b|``. Z_w is the loss of the worst order; Z can be smaller.
     per_pair, relative : float or float64 array, shape (n_lists,)
-        R(f) / Z, the paper's normalised loss, in [0, highest - lowest grade], and R(f) / Z_w, in [0, 1].
+        R(f) / Z, the paper's normalised loss, in [0, highest - lowest grade], and R(f) / Z_w, in
+        [0, 1].
     dcg, ideal_dcg, worst_dcg : float or float64 array, shape (n_lists,)
-        Sum of grade x (n - rank) for the list, its best order and its worst order: ``ideal_dcg - dcg`` is R(f), ``ideal_dcg - worst_dcg``
-        is Z_w.
+        Sum of grade x (n - rank) for the list, its best order and its worst order: ``ideal_dcg -
+        dcg`` is R(f), ``ideal_dcg - worst_dcg`` is Z_w.
     ndcg, least_ndcg : float or float64 array, shape (n_lists,)
-        ``dcg / ideal_dcg`` of the list and of the worst order: not 0, but (m - 1) / (2n + m - 1) for m ones and n zeros.
+        ``dcg / ideal_dcg`` of the list and of the worst order: not 0, but (m - 1) / (2n + m - 1)
+        for m ones and n zeros.
     auc : float or float64 array, shape (n_lists,)
-        For two grades, the probability that a document of the higher grade is ranked above one of the lower, with ties counted as set by
-        `ties`. Equal to ``1 - relative`` and to ``(ndcg - least_ndcg) / (1 - least_ndcg)``. NaN for three or more grades.
+        For two grades, the probability that a document of the higher grade is ranked above one of
+        the lower, with ties counted as set by `ties`. Equal to ``1 - relative`` and to ``(ndcg -
+        least_ndcg) / (1 - least_ndcg)``. NaN for three or more grades.
     ties : {"half", "strict", "weak"}
         Share of the loss that a pair with equal scores counts: half, none, or all.
 
@@ -438,26 +449,31 @@ def pairwise_loss(
 ) -> Any:
     """Compute the pairwise loss of linear NDCG: ideal DCG - DCG with the weights n - rank.
 
-    ``R(f) = sum over pairs with grade(i) < grade(j) and f(j) < f(i) of grade(j) - grade(i)``, in [0, inf).
+    ``R(f) = sum over pairs with grade(i) < grade(j) and f(j) < f(i) of grade(j) - grade(i)``, in
+    [0, inf).
 
     Parameters
     ----------
     labels, scores : array-like, shape (n,) or (n_queries, width)
-        1-D: one list, or several with `group`, `offsets` or `qid`; 2-D: one list per row. Labels may be negative or fractional.
+        1-D: one list, or several with `group`, `offsets` or `qid`; 2-D: one list per row. Labels
+        may be negative or fractional.
     group, offsets, qid, mask, padding
         Grouping of items into lists, see `Lists.from_arrays`.
     ties : {"half", "strict", "weak"}
-        Share of the loss that a pair with equal scores counts: half (``expected``, ``average``: the mean over all orders, as in AUC), none
-        (``best``: ``f(j) < f(i)``), or all (``worst``, ``le``: ``f(j) <= f(i)``).
+        Share of the loss that a pair with equal scores counts: half (``expected``, ``average``: the
+        mean over all orders, as in AUC), none (``best``: ``f(j) < f(i)``), or all (``worst``,
+        ``le``: ``f(j) <= f(i)``).
     decompose : bool
         Return also the losses at every threshold, the normalisers, DCG, NDCG and AUC.
     no_relevant : {"zero", "one", "nan", "left-out", "quotient"}, optional
-        With `decompose`: the value of undefined parts, as for `ndcg`; default ``zero``. R(f) itself is always defined.
+        With `decompose`: the value of undefined parts, as for `ndcg`; default ``zero``. R(f) itself
+        is always defined.
 
     Returns
     -------
     float, or float64 array of shape (n_queries,), or PairwiseLoss
-        A float for one list of 1-D arrays without `group`, `offsets` or `qid`; `PairwiseLoss` with `decompose`.
+        A float for one list of 1-D arrays without `group`, `offsets` or `qid`; `PairwiseLoss` with
+        `decompose`.
 
     Raises
     ------
@@ -472,10 +488,12 @@ def pairwise_loss(
     integer labels R(f) is exact up to 2**52. Beyond that, and for labels such as 0.1, the result is the float64 nearest to R(f), and
     `PairwiseLoss.exact` tells whether it is exact.
 
-    Linear DCG counts for every pair the grade of the document ranked first, ``DCG = sum over i < j of r_i``; the ideal order counts the
-    higher of the two grades, and the difference is R(f). Some indices in the paper are misprints: the bounds of i and j are exchanged in
-    equations 3, 4, 6 and 7 (i runs over S_b for x_i of grade b), the upper bound ``|S_b|`` of x_j with grade n should be ``|S_n|``, and
-    "(1) equals (10)" should read (9). R(f) / Z is at most 1 only for grades 0 and 1; `PairwiseLoss.relative` always is.
+    Linear DCG counts for every pair the grade of the document ranked first, ``DCG = sum over i < j
+    of r_i``; the ideal order counts the higher of the two grades, and the difference is R(f). Some
+    indices in the paper are misprints: the bounds of i and j are exchanged in equations 3, 4, 6 and
+    7 (i runs over S_b for x_i of grade b), the upper bound ``|S_b|`` of x_j with grade n should be
+    ``|S_n|``, and "(1) equals (10)" should read (9). R(f) / Z is at most 1 only for grades 0 and 1;
+    `PairwiseLoss.relative` always is.
 
     References
     ----------

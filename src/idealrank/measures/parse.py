@@ -1,4 +1,5 @@
-"""Parser of measure texts: our own (`nDCG(gain=exp2)@10`) and the spellings of other tools, whose tables are in `spellings`.
+"""Parser of measure texts: our own (`nDCG(gain=exp2)@10`) and the spellings of other tools, whose
+tables are in `spellings`.
 
 It also has the texts of the default measures.
 """
@@ -44,9 +45,10 @@ def parse_measure(text: MeasureLike) -> Measure:
     Parameters
     ----------
     text : str or Measure
-        ``nDCG@10``, ``nDCG(gain=exp2)@10``, ``AP(rel=2)@100``, or another tool's spelling: ``ndcg_cut_10``, ``ndcg_cut.10``,
-        ``NDCG@10``, ``MAP``, ``recip_rank``, ``recall_100``, ``P.10``, ``iprec_at_recall_0.10``, ``Rprec_mult_0.20``,
-        ``nDCG(dcg='exp-log2')@10``, ``ndcg@10-``, ``MRR10``, ``hit_rate_10``, ``HR@20``.
+        ``nDCG@10``, ``nDCG(gain=exp2)@10``, ``AP(rel=2)@100``, or another tool's spelling:
+        ``ndcg_cut_10``, ``ndcg_cut.10``, ``NDCG@10``, ``MAP``, ``recip_rank``, ``recall_100``,
+        ``P.10``, ``iprec_at_recall_0.10``, ``Rprec_mult_0.20``, ``nDCG(dcg='exp-log2')@10``,
+        ``ndcg@10-``, ``MRR10``, ``hit_rate_10``, ``HR@20``.
 
     Returns
     -------
@@ -96,7 +98,8 @@ def _parsed(text: MeasureLike, *tables: _Names) -> Measure:
     if isinstance(text, Measure):
         _refuse_name(text, tables[0][0])
         return text
-    if type(text).__module__.partition(".")[0] == "ir_measures":  # its measures are written as ours are read
+    # its measures are written as ours are read
+    if type(text).__module__.partition(".")[0] == "ir_measures":
         text = str(text)
     if not isinstance(text, str):
         raise _no_measure(text)
@@ -179,7 +182,8 @@ def _match(text: str) -> tuple[str, dict[str, Any]] | None:
         return None
     name, rest = parts[1], parts[2]
     options: dict[str, Any] = {}
-    # trec_eval writes an underscore before the cutoff, or before other numbers, which then looks like part of the name.
+    # trec_eval writes an underscore before the cutoff, or before other numbers, which then looks
+    # like part of the name.
     if (cut := re.fullmatch(r"(\w*[A-Za-z])_([-.\d][-.\d,=]*)(\(.*|@.*)?", text, re.DOTALL)) and name.lower() not in SPELLINGS:
         name, options[_AFTER_AT], rest = cut[1], cut[2], cut[3] or ""
     if rest.startswith("("):

@@ -1,7 +1,9 @@
-"""Precision at other places than a fixed rank: at R, at recall levels, against what is possible; success; the geometric mean of AP.
+"""Precision at other places than a fixed rank: at R, at recall levels, against what is possible;
+success; the geometric mean of AP.
 
-A document is relevant when its grade reaches the threshold `rel`. Formulas and denominators are trec_eval's. With tied scores under
-``ties=expected`` values are the mean over all orders in closed form, but for interpolated precision, which is a maximum.
+A document is relevant when its grade reaches the threshold `rel`. Formulas and denominators are
+trec_eval's. With tied scores under ``ties=expected`` values are the mean over all orders in closed
+form, but for interpolated precision, which is a maximum.
 """
 
 import math
@@ -31,10 +33,11 @@ _PROVEN_WITHOUT_IR_MEASURES = "trec_eval 10 and 9 to their 4 printed decimals on
 
 @dataclass(frozen=True, kw_only=True)
 class Rprec(NeedsRelevant):
-    """R-precision: precision at rank R, the number of relevant documents, where precision and recall are equal.
+    """R-precision: precision at rank R, the number of relevant documents, where precision and
+    recall are equal.
 
-    ``Rprec = |relevant in the top R| / R``; with a multiple m of R, ``|relevant in the top k| / k`` at
-    ``k = floor(m R + 0.9)``. In [0, 1]; above m = 1 the greatest value is about 1/m.
+    ``Rprec = |relevant in the top R| / R``; with a multiple m of R, ``|relevant in the top k| / k``
+    at ``k = floor(m R + 0.9)``. In [0, 1]; above m = 1 the greatest value is about 1/m.
 
     Parameters
     ----------
@@ -91,10 +94,12 @@ class Rprec(NeedsRelevant):
 
 
 class Success(NeedsRelevant):
-    """Success: 1 if any of the first k ranks holds a relevant document, otherwise 0; under expected ties, the probability of 1.
+    """Success: 1 if any of the first k ranks holds a relevant document, otherwise 0; under expected
+    ties, the probability of 1.
 
-    ``Success@k = 1 if |relevant in the top k| > 0 else 0``. If the cutoff keeps m of n tied documents, r of them relevant and none above
-    them, the value is ``1 - C(n - r, m) / C(n, m)``. In [0, 1].
+    ``Success@k = 1 if |relevant in the top k| > 0 else 0``. If the cutoff keeps m of n tied
+    documents, r of them relevant and none above them, the value is ``1 - C(n - r, m) / C(n, m)``.
+    In [0, 1].
 
     Parameters
     ----------
@@ -138,7 +143,8 @@ class Success(NeedsRelevant):
             return self.filled(found.astype(np.float64), relevant.total)
         values = np.zeros(judged.n_queries)
         starts, n_relevant, before = tie_groups(hits, hits.tie_first)
-        # Only the first tie group with a relevant document matters: what follows it is further down.
+        # Only the first tie group with a relevant document matters: what follows it is further
+        # down.
         leading: BoolArray = before == 0
         starts, n_relevant, query = starts[leading], n_relevant[leading], hits.query[starts[leading]]
         above = hits.tie_first[starts] - 1
@@ -174,7 +180,8 @@ def _chance_of_none(size: int, relevant: int, taken: int) -> float:
 
 
 class RelativeP(NeedsRelevant):
-    """Relative precision: the number of relevant documents in the first k ranks, divided by the largest possible number.
+    """Relative precision: the number of relevant documents in the first k ranks, divided by the
+    largest possible number.
 
     ``RelP@k = |relevant in the top k| / min(k, |relevant|)``, in [0, 1].
 
@@ -218,7 +225,8 @@ class RelativeP(NeedsRelevant):
 
 
 class GMAP(AP):
-    """Geometric mean average precision: average precision as in `AP`, aggregated over queries by the geometric mean.
+    """Geometric mean average precision: average precision as in `AP`, aggregated over queries by
+    the geometric mean.
 
     ``GMAP = exp(mean over queries of log max(AP, 0.00001))``, in [0.00001, 1]; per query it is AP.
 
@@ -255,17 +263,20 @@ class GMAP(AP):
 
 @dataclass(frozen=True, kw_only=True)
 class IPrec(NeedsRelevant):
-    """Interpolated precision at a recall level: the highest precision at any rank that reaches this recall.
+    """Interpolated precision at a recall level: the highest precision at any rank that reaches this
+    recall.
 
-    ``IPrec@x = max over ranks r with |relevant in the top r| >= k of |relevant in the top r| / r``, 0 if there is none, where k is x times
-    the number of relevant documents, rounded as set by `recall_points`. In [0, 1].
+    ``IPrec@x = max over ranks r with |relevant in the top r| >= k of |relevant in the top r| / r``,
+    0 if there is none, where k is x times the number of relevant documents, rounded as set by
+    `recall_points`. In [0, 1].
 
     Parameters
     ----------
     recall : float
         x, from 0 to 1; written after the @; must be given.
     recall_points : {"rounded", "truncated"}, optional
-        Rounding of x R to an integer; default the convention's: to the nearest (trec_eval 10), or the integer part of x R + 0.9 (9).
+        Rounding of x R to an integer; default the convention's: to the nearest (trec_eval 10), or
+        the integer part of x R + 0.9 (9).
     rel, no_relevant
         As for `Success`.
 
@@ -318,9 +329,11 @@ class IPrec(NeedsRelevant):
 
 @dataclass(frozen=True, kw_only=True)
 class ElevenPointAP(NeedsRelevant):
-    """Eleven-point average precision: the mean of the interpolated precision at recall 0, 0.1, ..., 1.
+    """Eleven-point average precision: the mean of the interpolated precision at recall 0, 0.1, ...,
+    1.
 
-    ``11ptAP = (1 / 11) sum over x in 0, 0.1, ..., 1 of IPrec@x``, or the mean over other levels. In [0, 1].
+    ``11ptAP = (1 / 11) sum over x in 0, 0.1, ..., 1 of IPrec@x``, or the mean over other levels. In
+    [0, 1].
 
     Parameters
     ----------

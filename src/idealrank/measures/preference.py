@@ -1,9 +1,11 @@
-"""Measures of preferences between documents: how many of them a ranking fulfils, and shares of that.
+"""Measures of preferences between documents: how many of them a ranking fulfils, and shares of
+that.
 
-A preference is fulfilled when the preferred document is returned and the other stands below it or is not returned. The option
-`among` says which preferences count: all; ``retrieved``: both documents are returned; ``implied``: at least one is. Definitions are
-from trec_eval's help texts (``trec_eval -h -m all_prefs``), which print the variants as names of their own, ``prefs_simp_ret``
-and ``prefs_simp_imp``.
+A preference is fulfilled when the preferred document is returned and the other stands below it or
+is not returned. The option `among` says which preferences count: all; ``retrieved``: both documents
+are returned; ``implied``: at least one is. Definitions are from trec_eval's help texts (``trec_eval
+-h -m all_prefs``), which print the variants as names of their own, ``prefs_simp_ret`` and
+``prefs_simp_imp``.
 """
 
 from dataclasses import dataclass
@@ -125,7 +127,8 @@ class PreferenceMeasure(Measure):
 
 
 class NumPrefsPoss(PreferenceMeasure):
-    """Number of preferences that could be fulfilled: all preferences of the judgment groups, including those implied by transitivity.
+    """Number of preferences that could be fulfilled: all preferences of the judgment groups,
+    including those implied by transitivity.
 
     ``|{(group, A > B)}|``, 0 or more; summed over queries.
 
@@ -228,7 +231,8 @@ class PreferenceShare(OftenUndefined, PreferenceMeasure):
 
 
 class PrefsSimp(PreferenceShare):
-    """Share of the preferences that the ranking fulfils, with equal weight for all preferences of all groups.
+    """Share of the preferences that the ranking fulfils, with equal weight for all preferences of
+    all groups.
 
     ``fulfilled / possible``, in [0, 1]; below 1 for every ranking if groups contradict each other.
 
@@ -266,10 +270,11 @@ class PrefsSimp(PreferenceShare):
 
 
 class PrefsPair(PreferenceShare):
-    """Share of the preferences fulfilled, averaged over pairs of documents: the preferences of all groups on one pair count once.
+    """Share of the preferences fulfilled, averaged over pairs of documents: the preferences of all
+    groups on one pair count once.
 
-    ``mean over pairs {A, B} of fulfilled(A, B) / possible(A, B)``, in [0, 1]; a pair with five preferences, three of them fulfilled, has
-    3/5.
+    ``mean over pairs {A, B} of fulfilled(A, B) / possible(A, B)``, in [0, 1]; a pair with five
+    preferences, three of them fulfilled, has 3/5.
 
     Parameters
     ----------
@@ -315,9 +320,11 @@ class PrefsPair(PreferenceShare):
 
 
 class PrefsAvgJG(PreferenceShare):
-    """Share of the preferences fulfilled in each judgment group, averaged over the groups, all with equal weight.
+    """Share of the preferences fulfilled in each judgment group, averaged over the groups, all with
+    equal weight.
 
-    ``mean over groups of fulfilled(group) / possible(group)``, in [0, 1]; a group without counted preferences has 0.
+    ``mean over groups of fulfilled(group) / possible(group)``, in [0, 1]; a group without counted
+    preferences has 0.
 
     Parameters
     ----------
@@ -353,17 +360,20 @@ class PrefsAvgJG(PreferenceShare):
 
 @dataclass(frozen=True, kw_only=True)
 class PrefsAvgJGRnonrel(PreferenceShare):
-    """`PrefsAvgJG` with as many nonrelevant as relevant documents, so that the number of nonrelevant documents does not decide.
+    """`PrefsAvgJG` with as many nonrelevant as relevant documents, so that the number of
+    nonrelevant documents does not decide.
 
-    ``mean over groups of (fulfilled + r L) / (possible + R L)``, in [0, 1], with R documents of level above 0, r of them returned, N
-    documents of level 0, and ``L = max(R - N, 0)`` imagined nonrelevant documents that are not returned. For ``among=retrieved``, ``L =
-    max(r - n, 0)``, where n documents of level 0 are returned. If ``N > R`` (``n > r``) and the group orders all its documents, only the
-    first R (r) documents of level 0 in the ranking are used.
+    ``mean over groups of (fulfilled + r L) / (possible + R L)``, in [0, 1], with R documents of
+    level above 0, r of them returned, N documents of level 0, and ``L = max(R - N, 0)`` imagined
+    nonrelevant documents that are not returned. For ``among=retrieved``, ``L = max(r - n, 0)``,
+    where n documents of level 0 are returned. If ``N > R`` (``n > r``) and the group orders all its
+    documents, only the first R (r) documents of level 0 in the ranking are used.
 
-    In that last case trec_eval does not print such a share: the number of possible preferences stays unchanged and grows by R², and
-    preferences among the R documents of level 0 in ranking order count as fulfilled. ``surplus=printed``, the default, reproduces that
-    number; ``surplus=cut`` follows trec_eval's documentation. No recorded output has a group with several levels above 0 in that case;
-    preferences among relevant documents are then kept.
+    In that last case trec_eval does not print such a share: the number of possible preferences
+    stays unchanged and grows by R², and preferences among the R documents of level 0 in ranking
+    order count as fulfilled. ``surplus=printed``, the default, reproduces that number;
+    ``surplus=cut`` follows trec_eval's documentation. No recorded output has a group with several
+    levels above 0 in that case; preferences among relevant documents are then kept.
 
     Parameters
     ----------

@@ -1,4 +1,6 @@
-"""rankDCG: the order of the judged documents against their grades, with a discount made of the grades themselves."""
+"""rankDCG: the order of the judged documents against their grades, with a discount made of the
+grades themselves.
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
@@ -19,24 +21,30 @@ TieOrder: TypeAlias = Literal["worst", "expected", "best"]
 
 @dataclass(frozen=True, kw_only=True)
 class RankDCG(OfGrades):
-    """rankDCG: agreement of a whole order with the grades, from 0 for the worst possible order to 1 for the best.
+    """rankDCG: agreement of a whole order with the grades, from 0 for the worst possible order to 1
+    for the best.
 
-    ``rankDCG = (DCG' - min) / (max - min), DCG' = sum over places i of level(i) / reverse(i)``, in [0, 1]. ``level`` numbers the distinct
-    grades of the query from 1, the lowest; ``reverse(i)`` numbers them from the highest, by the grade at place i of the ideal order: 1 for
-    all places of the highest grade, 2 for the next grade, and so on. ``max`` and ``min`` are DCG' of the documents by falling and by
-    rising grade. Only the order of the grades matters; exchanging documents of one grade does not change the value.
+    ``rankDCG = (DCG' - min) / (max - min), DCG' = sum over places i of level(i) / reverse(i)``, in
+    [0, 1]. ``level`` numbers the distinct grades of the query from 1, the lowest; ``reverse(i)``
+    numbers them from the highest, by the grade at place i of the ideal order: 1 for all places of
+    the highest grade, 2 for the next grade, and so on. ``max`` and ``min`` are DCG' of the
+    documents by falling and by rising grade. Only the order of the grades matters; exchanging
+    documents of one grade does not change the value.
 
-    Computed over judged documents returned, of which there are ``coverage.judged``: unjudged documents are removed, and judged documents
-    that were not returned do not count. The paper prints (max - DCG') / (max - min), which is 1 minus this value; its table has the values
+    Computed over judged documents returned, of which there are ``coverage.judged``: unjudged
+    documents are removed, and judged documents that were not returned do not count. The paper
+    prints (max - DCG') / (max - min), which is 1 minus this value; its table has the values
     computed here.
 
-    A random order has the expected value 1/2 if all grades differ, and less or more if some are equal: 0.4 for the paper's list.
+    A random order has the expected value 1/2 if all grades differ, and less or more if some are
+    equal: 0.4 for the paper's list.
 
     Parameters
     ----------
     ties : {"worst", "expected", "best"}, optional
-        Value over all orders of documents with tied scores: the minimum (the paper's choice), the mean, in closed form, or the maximum. By
-        default it follows the tie policy of the convention, as all other measures do.
+        Value over all orders of documents with tied scores: the minimum (the paper's choice), the
+        mean, in closed form, or the maximum. By default it follows the tie policy of the
+        convention, as all other measures do.
     no_relevant : str, optional
         Value of a query where no two of these grades differ; default the convention's.
 
@@ -96,10 +104,11 @@ def rank_dcg_values(hits: Hits, ties: Ties, n_queries: int) -> tuple[FloatArray,
     rising = _levels(query, hits.grade[by_grade], starts)
     level = np.empty_like(rising)
     level[by_grade] = rising
-    # Queries stand in one order in all columns, so an ideal list is the rising one of the same rows, upside down.
+    # Queries stand in one order in all columns, so an ideal list is the rising one of the same
+    # rows, upside down.
     falling = rising[np.repeat(starts + ends - 1, ends - starts) - np.arange(query.size)]
-    # Places with one discount; their levels are summed as whole numbers, less those of the worst order, so that a long list of
-    # nearly equal grades loses no digits.
+    # Places with one discount; their levels are summed as whole numbers, less those of the worst
+    # order, so that a long list of nearly equal grades loses no digits.
     discounted = query * (int(rising.max()) + 1) - falling
     heads = starts_of(discounted)
     reverse = (np.repeat(rising[ends - 1], ends - starts) + 1 - falling)[heads]

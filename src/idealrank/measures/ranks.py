@@ -98,7 +98,8 @@ def rising_ranks(judged: Judged, hits: Hits) -> IntArray:
     top; the given ranks otherwise.
     """
     rank = tied_ranks(judged, hits, np.ones(hits.query.size))
-    # Sorted by query already; sorting again by rank matters only where the tie policy has moved hits.
+    # Sorted by query already; sorting again by rank matters only where the tie policy has moved
+    # hits.
     return rank if rank is hits.rank else rank[np.lexsort((rank, hits.query))]
 
 

@@ -16,9 +16,10 @@ _DEFAULT = 10
 class RelString(Measure):
     """The grades at the first ranks as a string: for reading, not for averaging.
 
-    ``RelString@k = one letter for each of the first k ranks`` of the list: the grade from 0 to 9, ``>`` for a higher grade, ``.`` for a
-    document that was pooled but not judged (grade below 0), ``-`` for an unjudged one. In quotes, so that an empty list is visible. It has
-    no numeric value: no query counts.
+    ``RelString@k = one letter for each of the first k ranks`` of the list: the grade from 0 to 9,
+    ``>`` for a higher grade, ``.`` for a document that was pooled but not judged (grade below 0),
+    ``-`` for an unjudged one. In quotes, so that an empty list is visible. It has no numeric value:
+    no query counts.
 
     Parameters
     ----------

@@ -33,18 +33,19 @@ class Rules:
     discount : Discount or what `make_discount` takes
         The weight of a rank.
     ideal : {"judged", "returned", "hits", "uncut"}
-        The ideal list: all judged documents cut at the cutoff; the returned list sorted, then cut; all judged cut at the
-        number of documents returned; all judged, never cut.
+        The ideal list: all judged documents cut at the cutoff; the returned list sorted, then cut;
+        all judged cut at the number of documents returned; all judged, never cut.
     no_relevant : {"zero", "one", "nan", "left-out", "quotient"}
-        A query whose ideal is 0 or less (or, for binary measures, that has no relevant document). ``quotient`` divides
-        whenever the ideal is not exactly 0, and gives 0 where it is.
+        A query whose ideal is 0 or less (or, for binary measures, that has no relevant document).
+        ``quotient`` divides whenever the ideal is not exactly 0, and gives 0 where it is.
     rounding : {"none", "round-2", "round-5", "floor-2"}
         Rounds each query's value to so many decimals, or floors every term and the ratio.
     cutoff : int, str or None
         For NDCG and DCG where none is asked (XGBoost's bare ``ndcg`` is ``ndcg@32``).
     recall_points : {"rounded", "truncated"}
-        How many of R relevant documents a recall level x of interpolated precision stands for: x R rounded to the nearest whole
-        number, halves up, as in trec_eval 10; or the whole part of x R + 0.9, as in trec_eval 9, which nearly always rounds up.
+        How many of R relevant documents a recall level x of interpolated precision stands for: x R
+        rounded to the nearest whole number, halves up, as in trec_eval 10; or the whole part of x R
+        + 0.9, as in trec_eval 9, which nearly always rounds up.
 
     Examples
     --------

@@ -1,6 +1,8 @@
-"""Measures of the returned documents as a set, whatever their order: precision, F and the product of precision and recall.
+"""Measures of the returned documents as a set, whatever their order: precision, F and the product
+of precision and recall.
 
-A document is relevant when its grade reaches the threshold `rel`. The recall of the set is `R` without a cutoff.
+A document is relevant when its grade reaches the threshold `rel`. The recall of the set is `R`
+without a cutoff.
 """
 
 from collections.abc import Mapping
@@ -21,10 +23,11 @@ _PROVEN = (
 
 @dataclass(frozen=True, kw_only=True)
 class SetP(NeedsRelevant):
-    """Set precision: the share of the returned documents that are relevant; optionally divided by the highest possible share.
+    """Set precision: the share of the returned documents that are relevant; optionally divided by
+    the highest possible share.
 
-    ``SetP = |relevant returned| / |returned|``, relative ``|relevant returned| / min(|returned|, |relevant|)``; 0 for an empty list. In [0,
-    1].
+    ``SetP = |relevant returned| / |returned|``, relative ``|relevant returned| / min(|returned|,
+    |relevant|)``; 0 for an empty list. In [0, 1].
 
     Parameters
     ----------
@@ -33,7 +36,8 @@ class SetP(NeedsRelevant):
     rel : float, optional
         Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
-        Value of the relative form for a query without relevant documents; default the convention's. Plain precision is 0 there.
+        Value of the relative form for a query without relevant documents; default the convention's.
+        Plain precision is 0 there.
 
     References
     ----------
@@ -78,10 +82,12 @@ class SetP(NeedsRelevant):
 
 
 class SetF(BalancedMeasure):
-    """Set F: the weighted harmonic mean of the precision P and the recall R of the returned documents.
+    """Set F: the weighted harmonic mean of the precision P and the recall R of the returned
+    documents.
 
-    ``SetF = (1 + beta) P R / (beta P + R) = (1 + beta) |relevant returned| / (|returned| + beta |relevant|)``, in [0, 1]. The weight is
-    trec_eval's: van Rijsbergen's beta b is ``beta = b^2`` here; both are F1 at 1.
+    ``SetF = (1 + beta) P R / (beta P + R) = (1 + beta) |relevant returned| / (|returned| + beta
+    |relevant|)``, in [0, 1]. The weight is trec_eval's: van Rijsbergen's beta b is ``beta = b^2``
+    here; both are F1 at 1.
 
     Parameters
     ----------
@@ -131,8 +137,8 @@ class SetF(BalancedMeasure):
 class SetAP(NeedsRelevant):
     """Set average precision: precision times recall of the returned documents.
 
-    ``SetAP = |relevant returned|^2 / (|returned| |relevant|)``, 0 for an empty list; in [0, 1]. Approximately the average precision of the
-    list in random order.
+    ``SetAP = |relevant returned|^2 / (|returned| |relevant|)``, 0 for an empty list; in [0, 1].
+    Approximately the average precision of the list in random order.
 
     Parameters
     ----------

@@ -1,4 +1,6 @@
-"""Other tools' names of our measures: trec_eval, ir_measures, recommender libraries, and common usage."""
+"""Other tools' names of our measures: trec_eval, ir_measures, recommender libraries, and common
+usage.
+"""
 
 # By lower-case spelling: the name of the measure, and the options that the spelling implies.
 _SPELLED: dict[str, tuple[str, ...]] = {
@@ -105,9 +107,11 @@ PRESET_OPTIONS: dict[str, tuple[str, dict[str, str]]] = {
     "prefs_avgjg_imp": ("prefs_avgjg", {"among": "implied"}),
     "prefs_avgjg_rnonrel_ret": ("prefs_avgjg_Rnonrel", {"among": "retrieved"}),
 }
-# What trec_eval's numbers after a name mean, where they are neither a cutoff nor what this library writes after the @.
+# What trec_eval's numbers after a name mean, where they are neither a cutoff nor what this library
+# writes after the @.
 AFTER_UNDERSCORE = {"rprec_mult": "mult", "rprec_mult_avgjg": "mult", "set_f": "beta", "11pt_avg": "recalls", "utility": "a,b,c,d"}
-# Spellings that a cutoff may follow without a sign, as in MRR10. F2 is not among them: its number is a beta; rbp95 has a persistence.
+# Spellings that a cutoff may follow without a sign, as in MRR10. F2 is not among them: its number
+# is a beta; rbp95 has a persistence.
 CUTOFF_FOLLOWS = frozenset(
     ("ndcg", "dcg", "ap", "map", "rr", "mrr", "p", "precision", "prec", "recall", "err", "success", "hit", "hit_rate", "hitrate", "hr")
 )  # fmt: skip

@@ -1,4 +1,6 @@
-"""Stopping on the way down a list: each document from the top is worth something and lets only some of the users pass."""
+"""Stopping on the way down a list: each document from the top is worth something and lets only some
+of the users pass.
+"""
 
 from dataclasses import dataclass
 
@@ -12,7 +14,8 @@ from idealrank.measures.ranks import tie_groups, tied_ranks
 
 # Cells of a block of tie groups: what is worked out at once stays in memory that is had anyway.
 _CELLS = 1 << 20
-# A tie group is long where a document at a time takes longer than a few places do: documents times places, and what each document costs.
+# A tie group is long where a document at a time takes longer than a few places do: documents times
+# places, and what each document costs.
 _LONG, _EACH = 1 << 20, 256
 
 

@@ -1,9 +1,10 @@
 """Sums over lists: gain x weight, running sums and products, and sums that no float64 can hold.
 
-The weight of a rank depends on no document found. Sums are over hits, or fast over arrays of lists of one length with every item
-judged: rows are worked on a block at a time, so that what is computed from a block stays in the cache, and the ranks of a row are
-summed one after another. All sums have the bits of a plain loop, whatever other queries there are. A sum beyond float64 is an error,
-never infinity, a 0 beside it, or NaN.
+The weight of a rank depends on no document found. Sums are over hits, or fast over arrays of lists
+of one length with every item judged: rows are worked on a block at a time, so that what is computed
+from a block stays in the cache, and the ranks of a row are summed one after another. All sums have
+the bits of a plain loop, whatever other queries there are. A sum beyond float64 is an error, never
+infinity, a 0 beside it, or NaN.
 """
 
 from collections.abc import Callable
@@ -58,8 +59,10 @@ def _add_ranks(total: FloatArray, gains: FloatArray, weights: FloatArray) -> Non
     """Add gain x weight to the totals, which are 0, rank after rank; with the ranks as rows, what
     is added lies together.
     """
-    if gains.shape[0] < _FEW and gains.shape[1] and weights.size:  # a step of Python for each rank would take longer than the sum
-        total += np.cumsum(gains[:, : weights.size] * weights, axis=1)[:, -1]  # one after another, too: the same bits
+    # a step of Python for each rank would take longer than the sum
+    if gains.shape[0] < _FEW and gains.shape[1] and weights.size:
+        # one after another, too: the same bits
+        total += np.cumsum(gains[:, : weights.size] * weights, axis=1)[:, -1]
         return
     for terms in np.multiply(gains[:, : weights.size].T, weights[:, np.newaxis], order="C"):
         total += terms

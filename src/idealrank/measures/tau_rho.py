@@ -1,4 +1,6 @@
-"""Kendall's tau-a, tau-b and tau-c, and Spearman's rho: of two columns of values, and of a run against the grades."""
+"""Kendall's tau-a, tau-b and tau-c, and Spearman's rho: of two columns of values, and of a run
+against the grades.
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
@@ -86,17 +88,20 @@ def middle_ranks(query: IntArray, values: AnyArray) -> IntArray:
 
 @dataclass(frozen=True, kw_only=True)
 class GradeTau(OfGrades):
-    """Kendall's tau between the run's order and the grades, over judged documents returned; tau-b by default.
+    """Kendall's tau between the run's order and the grades, over judged documents returned; tau-b
+    by default.
 
-    ``tau_b = (right pairs - wrong pairs) / sqrt(pairs x pairs with different grades)``, in [-1, 1]; tau-a divides by all pairs, and tau-c
-    by ``n^2 (m - 1) / (2 m)`` for n documents with m distinct grades. Under ``ties=expected`` a pair with tied scores counts half right and
-    half wrong, the mean over the orders of the ties; SciPy and `kendall` instead treat tied scores as ties of the second list. Unjudged
-    documents are removed, documents not returned do not count.
+    ``tau_b = (right pairs - wrong pairs) / sqrt(pairs x pairs with different grades)``, in [-1, 1];
+    tau-a divides by all pairs, and tau-c by ``n^2 (m - 1) / (2 m)`` for n documents with m distinct
+    grades. Under ``ties=expected`` a pair with tied scores counts half right and half wrong, the
+    mean over the orders of the ties; SciPy and `kendall` instead treat tied scores as ties of the
+    second list. Unjudged documents are removed, documents not returned do not count.
 
     Parameters
     ----------
     variant : {"a", "b", "c"}, optional
-        Denominator; default b. With many equal grades tau-b and tau-a cannot reach 1; tau-c nearly can.
+        Denominator; default b. With many equal grades tau-b and tau-a cannot reach 1; tau-c nearly
+        can.
     no_relevant : str, optional
         Value of a query where no two of these grades differ; default the convention's.
 
@@ -143,9 +148,11 @@ class GradeTau(OfGrades):
 class GradeRho(OfGrades):
     """Spearman's rho between the run's order and the grades, over judged documents returned.
 
-    ``rho = correlation of the rank in the run with the rank by grade``, with mean ranks for equal grades; in [-1, 1], and ``1 - 6 sum of
-    squared differences / (n^3 - n)`` if all grades differ. Under ``ties=expected`` it is the mean over the orders of tied scores; SciPy and
-    `spearman` instead give tied scores equal ranks. Unjudged documents are removed, documents not returned do not count.
+    ``rho = correlation of the rank in the run with the rank by grade``, with mean ranks for equal
+    grades; in [-1, 1], and ``1 - 6 sum of squared differences / (n^3 - n)`` if all grades differ.
+    Under ``ties=expected`` it is the mean over the orders of tied scores; SciPy and `spearman`
+    instead give tied scores equal ranks. Unjudged documents are removed, documents not returned do
+    not count.
 
     Parameters
     ----------
@@ -180,5 +187,6 @@ class GradeRho(OfGrades):
         together = judged.sum_by_query(hits.query, (by_run * by_grade).astype(np.float64))
         spread = judged.sum_by_query(hits.query, (by_grade * by_grade).astype(np.float64))
         n = np.bincount(hits.query, minlength=judged.n_queries).astype(np.float64)
-        # An order has no ties, so the squares of its distances add up to what those of 1, ..., n do.
+        # An order has no ties, so the squares of its distances add up to what those of 1, ..., n
+        # do.
         return self.filled_where(_quotient(together, np.sqrt((n**3 - n) / 3 * spread)), spread > 0)

@@ -1,4 +1,6 @@
-"""Contributions of documents to a value, as measures state them: terms of sums, and tie groups of relevant documents."""
+"""Contributions of documents to a value, as measures state them: terms of sums, and tie groups of
+relevant documents.
+"""
 
 from collections.abc import Callable
 from typing import NamedTuple, Self

@@ -1,8 +1,10 @@
-"""Base of binary measures, and the states of a document: relevant, judged not relevant, pooled but never judged.
+"""Base of binary measures, and the states of a document: relevant, judged not relevant, pooled but
+never judged.
 
-A document is relevant if its grade reaches the threshold `rel`. Some collections give grade -1 to documents that were put before the
-judges and left unjudged (a sample was judged). The policy of a convention for negative grades may turn that into 0, so the state is
-read from the grade as it was given.
+A document is relevant if its grade reaches the threshold `rel`. Some collections give grade -1 to
+documents that were put before the judges and left unjudged (a sample was judged). The policy of a
+convention for negative grades may turn that into 0, so the state is read from the grade as it was
+given.
 """
 
 from collections.abc import Mapping
@@ -50,7 +52,9 @@ class BinaryMeasure(Measure):
         return (grades >= self.threshold).astype(np.float64)
 
     def trec_binary(self, plain: str, cut: str) -> str:
-        """trec_eval's name without or with a cutoff, or the text where an option is set that trec_eval lacks."""
+        """trec_eval's name without or with a cutoff, or the text where an option is set that
+        trec_eval lacks.
+        """
         return self._trec(plain, cut, options=self.rel not in (None, 1))
 
 
@@ -65,7 +69,9 @@ class NeedsRelevant(OftenUndefined, BinaryMeasure):
     """
 
     def depth(self, *, lists: bool = False) -> int:
-        """All of `lists`, whose relevant items are counted among the grades that are kept; a run's are counted in its judgments."""
+        """All of `lists`, whose relevant items are counted among the grades that are kept; a run's
+        are counted in its judgments.
+        """
         return 0 if lists else super().depth(lists=lists)
 
     def filled(self, values: FloatArray, n_relevant: IntArray) -> PerQuery:

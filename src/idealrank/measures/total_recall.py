@@ -1,4 +1,5 @@
-"""Measures of total recall, where everything relevant is to be found: systematic reviews, patents, electronic discovery.
+"""Measures of total recall, where everything relevant is to be found: systematic reviews, patents,
+electronic discovery.
 
 Recall after a share of the list is `R` with a relative cutoff, as in ``R@0.2n``.
 """
@@ -45,9 +46,11 @@ def _rank_of(judged: Judged, hits: Hits, wanted: IntArray) -> FloatArray:
 
 
 class LastRel(NeedsRelevant):
-    """Rank of the last relevant document: how far a reader must go to find everything; lower is better.
+    """Rank of the last relevant document: how far a reader must go to find everything; lower is
+    better.
 
-    ``LastRel = rank of the last relevant document``, or the length of the list + 1 if some were not returned; in [1, inf).
+    ``LastRel = rank of the last relevant document``, or the length of the list + 1 if some were not
+    returned; in [1, inf).
 
     Parameters
     ----------
@@ -88,18 +91,21 @@ class LastRel(NeedsRelevant):
 
 @dataclass(frozen=True, kw_only=True)
 class WSS(NeedsRelevant):
-    """Work saved over sampling: the share of the list that need not be read to reach a recall level, minus the share saved by chance.
+    """Work saved over sampling: the share of the list that need not be read to reach a recall
+    level, minus the share saved by chance.
 
-    ``WSS@r = (n - k) / n - (1 - r)`` for a list of length n, where k is the rank of the ``ceil(r |relevant|)``-th relevant document,
-    rounded up exactly on the decimal digits of r; the nominal r is subtracted, not the recall at k. If fewer were returned, the whole list
-    is read, k = n (tar_eval gives 0). In [-1, 1).
+    ``WSS@r = (n - k) / n - (1 - r)`` for a list of length n, where k is the rank of the ``ceil(r
+    |relevant|)``-th relevant document, rounded up exactly on the decimal digits of r; the nominal r
+    is subtracted, not the recall at k. If fewer were returned, the whole list is read, k = n
+    (tar_eval gives 0). In [-1, 1).
 
     Parameters
     ----------
     recall : float, optional
         r, above 0 and at most 1, default 0.95; written after the @.
     count : {"up", "nearest"}, optional
-        Rounding of ``r |relevant|`` to an integer, default ``up``; ``nearest`` (halves to even, at least 1) is tar_eval's.
+        Rounding of ``r |relevant|`` to an integer, default ``up``; ``nearest`` (halves to even, at
+        least 1) is tar_eval's.
     rel : float, optional
         Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
@@ -164,8 +170,9 @@ def _share(share: float, totals: IntArray, count: Count) -> IntArray:
 class RecallArea(NeedsRelevant):
     """Area under the curve of recall against documents read, divided by the area of the best order.
 
-    ``RecallArea@k = sum over relevant documents at ranks r <= m of (m - r + 1/2) / (b m - b^2 / 2)`` with m = min(k, length of the list)
-    and b the smaller of m and the number of relevant documents, in [0, 1]: the curve rises linearly over each relevant document.
+    ``RecallArea@k = sum over relevant documents at ranks r <= m of (m - r + 1/2) / (b m - b^2 /
+    2)`` with m = min(k, length of the list) and b the smaller of m and the number of relevant
+    documents, in [0, 1]: the curve rises linearly over each relevant document.
 
     Parameters
     ----------

@@ -1,6 +1,8 @@
-"""Measures of one's own: a plain function of one query's ranked grades, made a measure by a decorator.
+"""Measures of one's own: a plain function of one query's ranked grades, made a measure by a
+decorator.
 
-What needs options, closed forms over tied scores, or all queries at once is a class instead: a frozen dataclass that extends `Measure`.
+What needs options, closed forms over tied scores, or all queries at once is a class instead: a
+frozen dataclass that extends `Measure`.
 """
 
 import inspect
@@ -35,7 +37,8 @@ class FunctionMeasure(Measure):
     Parameters
     ----------
     cutoff : int or str, optional
-        Ranks that count; the function sees only these. Written with an @ in Python too: ``reward @ 10``.
+        Ranks that count; the function sees only these. Written with an @ in Python too: ``reward @
+        10``.
 
     Examples
     --------
@@ -77,11 +80,15 @@ class FunctionMeasure(Measure):
         return self.function, self.name, self.bounds, self.direction, self.ties, self.aggregate, self.cutoff, self.judged_only
 
     def depth(self, *, lists: bool = False) -> int:
-        """The cutoff, but all of `lists` where the function sees the ideal, which is made of what is kept."""
+        """The cutoff, but all of `lists` where the function sees the ideal, which is made of what
+        is kept.
+        """
         return 0 if lists and "ideal" in self.extras else super().depth(lists=lists)
 
     def measured(self, judged: Judged) -> PerQuery:
-        """Values of every query; ties are refused only where the order of tied documents could change what the function sees."""
+        """Values of every query; ties are refused only where the order of tied documents could
+        change what the function sees.
+        """
         return self.compute(judged.condensed(pooled=False) if self.judged_only else judged)
 
     def compute(self, judged: Judged) -> PerQuery:
@@ -202,9 +209,10 @@ def measure(
     Parameters
     ----------
     function : callable
-        Receives the grades by rank, a new float64 array with NaN for unjudged documents, cut at the cutoff, and returns a number, or None
-        to leave the query out. A parameter called ``ideal`` receives all judged grades of the query, falling; one called ``cutoff``
-        receives the k of ``@k``, or None. For a judged query without an answer the array is empty.
+        Receives the grades by rank, a new float64 array with NaN for unjudged documents, cut at the
+        cutoff, and returns a number, or None to leave the query out. A parameter called ``ideal``
+        receives all judged grades of the query, falling; one called ``cutoff`` receives the k of
+        ``@k``, or None. For a judged query without an answer the array is empty.
     name : str, optional
         Text of the measure; default the function's name.
     bounds : tuple of two floats
@@ -212,8 +220,9 @@ def measure(
     direction : {1, -1, 0}
         1 if higher is better, -1 if lower is better, 0 if neither.
     ties : {"not offered", "not affected"}
-        Whether the order of documents can change the value. The function receives one order; under ``ties=expected`` a query whose tied
-        documents differ in grade is refused, unless the order does not matter.
+        Whether the order of documents can change the value. The function receives one order; under
+        ``ties=expected`` a query whose tied documents differ in grade is refused, unless the order
+        does not matter.
     aggregate : {"mean", "sum", "geometric"}
         Aggregation over queries.
     use : str
@@ -222,7 +231,8 @@ def measure(
     Returns
     -------
     FunctionMeasure
-        ``reward @ 10`` is the same measure with a cutoff. Two such measures are equal only if they have the same function.
+        ``reward @ 10`` is the same measure with a cutoff. Two such measures are equal only if they
+        have the same function.
 
     Raises
     ------

@@ -1,11 +1,14 @@
-"""Base of the C/W/L measures: numbers of the framework, gains between 0 and 1, and the users' paths down a list.
+"""Base of the C/W/L measures: numbers of the framework, gains between 0 and 1, and the users' paths
+down a list.
 
-A user reads from the top and goes on from rank i to the next with probability C(i). The view of rank i is the chance that it is seen,
-``V(i) = C(1) ... C(i-1)``; its weight is ``W(i) = V(i) / sum of V``, and ``L(i) = V(i) - V(i+1)`` is the chance to stop there. Six
-numbers follow (Azzopardi, Thomas and Moffat 2019, cwl_eval: an evaluation tool for information retrieval, SIGIR), and how far each
-could still rise or fall if every unjudged document were fully relevant: its residual.
+A user reads from the top and goes on from rank i to the next with probability C(i). The view of
+rank i is the chance that it is seen, ``V(i) = C(1) ... C(i-1)``; its weight is ``W(i) = V(i) / sum
+of V``, and ``L(i) = V(i) - V(i+1)`` is the chance to stop there. Six numbers follow (Azzopardi,
+Thomas and Moffat 2019, cwl_eval: an evaluation tool for information retrieval, SIGIR), and how far
+each could still rise or fall if every unjudged document were fully relevant: its residual.
 
-The path of an adaptive user depends on what was found: a walk from hit to hit, with what lies between them passed in closed form.
+The path of an adaptive user depends on what was found: a walk from hit to hit, with what lies
+between them passed in closed form.
 """
 
 from abc import ABC, abstractmethod
@@ -70,9 +73,11 @@ class UserModel(Measure):
     Parameters
     ----------
     of : str, optional
-        Which number: ``EU`` expected utility per document seen (default), ``ETU`` expected total utility, ``EC`` expected cost per
-        document, ``ETC`` expected total cost, ``ED`` expected depth; ``residual`` of EU, ``residual-ETU``, ``residual-EC``,
-        ``residual-ETC``, ``residual-ED``: how much it would change if every document without a judgment were fully relevant.
+        Which number: ``EU`` expected utility per document seen (default), ``ETU`` expected total
+        utility, ``EC`` expected cost per document, ``ETC`` expected total cost, ``ED`` expected
+        depth; ``residual`` of EU, ``residual-ETU``, ``residual-EC``, ``residual-ETC``,
+        ``residual-ED``: how much it would change if every document without a judgment were fully
+        relevant.
     min_rel : float, optional
         Highest grade with gain 0, default 0.
     max_rel : float, optional
@@ -99,7 +104,8 @@ class UserModel(Measure):
             raise OptionError(f"cutoff {self.cutoff}: expected at most {_DEEPEST} ranks, for no user of {self.name} reads on for ever")
         self._check_scale()
         if self.number != "EU":
-            # What the class says of its utility does not hold of its other numbers: these are no better for being larger.
+            # What the class says of its utility does not hold of its other numbers: these are no
+            # better for being larger.
             object.__setattr__(self, "direction", 0)
             object.__setattr__(self, "bounds", (-np.inf, np.inf))
 
@@ -202,7 +208,9 @@ class StaticUser(UserModel):
         return False
 
     def seen(self, judged: Judged, unjudged: float) -> UserView:
-        """Sums of views over the hits; where ties are averaged, of the mean view in each group of tied documents."""
+        """Sums of views over the hits; where ties are averaged, of the mean view in each group of
+        tied documents.
+        """
         hits, views = judged.hits, self.views
         reach, length = self._reach, self.lengths(judged)
         gains = self.gains(judged, hits)
@@ -211,7 +219,8 @@ class StaticUser(UserModel):
         # Those not judged gain all there is, less what the judged ones fall short of.
         short = 1.0 - gains if unjudged else gains
         useful = judged.sum_by_query(hits.query, short * hit_weights(judged, hits, gains, views, reach))
-        # Where somebody goes on beyond the last rank, totals ask what all the ranks gain; else nothing looks at it.
+        # Where somebody goes on beyond the last rank, totals ask what all the ranks gain; else
+        # nothing looks at it.
         asked = self.number.endswith(("ETU", "ETC")) and beyond.any()
         gain = judged.sum_by_query(hits.query, short * chance_within(judged, hits, gains, reach)) if asked else useful
         if unjudged:
@@ -219,8 +228,8 @@ class StaticUser(UserModel):
         return UserView(viewed=viewed, useful=useful, gain=gain, beyond=beyond, length=length.astype(np.float64))
 
 
-# Coefficients of x^-3, x^-5, ... in the asymptotic series of the trigamma function (Bernoulli numbers), good to the last digits from
-# an x of 10 on.
+# Coefficients of x^-3, x^-5, ... in the asymptotic series of the trigamma function (Bernoulli
+# numbers), good to the last digits from an x of 10 on.
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
 _SHIFT = 10
 
@@ -252,11 +261,15 @@ class AdaptiveUser(UserModel, ABC):
 
     @abstractmethod
     def step(self, rank: IntArray, passing: FloatArray, total: FloatArray) -> FloatArray:
-        """Chance to go on from hits at these ranks, given the gain found so far, theirs included."""
+        """Chance to go on from hits at these ranks, given the gain found so far, theirs
+        included.
+        """
 
     @abstractmethod
     def stretch(self, rank: IntArray, count: IntArray, gain: float, total: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the expected number of the next `count` ranks of gain 0 or 1 that users at `rank` see, and their chance to continue."""
+        """Return the expected number of the next `count` ranks of gain 0 or 1 that users at `rank`
+        see, and their chance to continue.
+        """
 
     def seen(self, judged: Judged, unjudged: float) -> UserView:
         """Return the numbers of the walk."""

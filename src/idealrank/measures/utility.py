@@ -1,4 +1,6 @@
-"""Linear utility of a returned set: so much for each kind of document, in the list or left out of it."""
+"""Linear utility of a returned set: so much for each kind of document, in the list or left out of
+it.
+"""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -13,18 +15,21 @@ from idealrank.measures.threshold import BinaryMeasure, n_nonrelevant, nonreleva
 
 @dataclass(frozen=True, kw_only=True)
 class Utility(BinaryMeasure):
-    """Linear utility: the total worth of returned and missed documents, by default relevant minus other returned documents.
+    """Linear utility: the total worth of returned and missed documents, by default relevant minus
+    other returned documents.
 
-    ``Utility = a |relevant returned| + b |others returned| + c |relevant not returned| + d |judged nonrelevant not returned|``, in (-inf,
-    inf). Returned documents without a judgment count as others. With the size of the collection, the fourth number is ``collection -
-    |returned| - |relevant not returned|``.
+    ``Utility = a |relevant returned| + b |others returned| + c |relevant not returned| + d |judged
+    nonrelevant not returned|``, in (-inf, inf). Returned documents without a judgment count as
+    others. With the size of the collection, the fourth number is ``collection - |returned| -
+    |relevant not returned|``.
 
     Parameters
     ----------
     a, b, c, d : float, optional
         Worth of a document of each kind, default 1, -1, 0 and 0.
     collection : float, optional
-        Number of documents in the collection: documents neither judged nor returned then count under `d` as well.
+        Number of documents in the collection: documents neither judged nor returned then count
+        under `d` as well.
     rel : float, optional
         Lowest grade of a relevant document, default 1.
 

@@ -11,10 +11,11 @@ from idealrank.measures.threshold import NeedsRelevant
 
 
 class YAAP(NeedsRelevant):
-    """Yet another average precision: AP as smoothed log odds, so that differences between queries near 0 and near 1 are visible.
+    """Yet another average precision: AP as smoothed log odds, so that differences between queries
+    near 0 and near 1 are visible.
 
-    ``yaap = ln((1 + S) / (1 + R - S))``, in (-inf, inf), with R relevant documents and S = R AP, the sum of the precisions at the returned
-    ones.
+    ``yaap = ln((1 + S) / (1 + R - S))``, in (-inf, inf), with R relevant documents and S = R AP,
+    the sum of the precisions at the returned ones.
 
     Parameters
     ----------

@@ -22,7 +22,9 @@ def leading_pairs(comparison: Comparison) -> tuple[Pair, ...]:
 
 
 def _by_mean(comparison: Comparison) -> list[str]:
-    """Runs by the first measure, the best first; equal ones in the order in which they were given."""
+    """Runs by the first measure, the best first; equal ones in the order in which they were
+    given.
+    """
     rows = [(pair, next(iter(pair.measures.values()))) for pair in comparison.pairs]
     means = {pair.a: row.mean_a for pair, row in rows} | {pair.b: row.mean_b for pair, row in rows}
     direction = rows[0][1].direction or 1

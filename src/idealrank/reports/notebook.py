@@ -1,7 +1,8 @@
-"""Results as a notebook shows them: the verdict in a sentence, tables, small drawings, and the convention in words.
+"""Results as a notebook shows them: the verdict in a sentence, tables, small drawings, and the
+convention in words.
 
-Everything is one element with its own few styles, which hold in light and dark notebooks; `idealrank._lazy` says which function is
-whose.
+Everything is one element with its own few styles, which hold in light and dark notebooks;
+`idealrank._lazy` says which function is whose.
 
 Drawings have colours that hold on light and dark; there are none without the extra `plots`.
 """
@@ -87,7 +88,8 @@ def drawn(figures: Iterable[specifications.Figure]) -> str:
 Block: TypeAlias = str | Table | Sequence[str]
 """HTML that is ready, a table, or sentences of a paragraph; what is empty is left out."""
 
-# Colours that stand out from white and from black; no meaning hangs on them, since a word says the same.
+# Colours that stand out from white and from black; no meaning hangs on them, since a word says the
+# same.
 _STYLE = """<style>
 .idealrank table { border-collapse: collapse; margin: .6em 0; font-variant-numeric: tabular-nums }
 .idealrank caption { text-align: left; padding: .2em 0; font-weight: 600 }

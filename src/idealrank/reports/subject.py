@@ -1,4 +1,6 @@
-"""Content of a page: results, rankings, texts, curves and origins; and the pair of runs that a page and its figures show first."""
+"""Content of a page: results, rankings, texts, curves and origins; and the pair of runs that a page
+and its figures show first.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

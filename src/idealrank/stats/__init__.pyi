@@ -1,4 +1,5 @@
-# The one list of public names: type checkers read it, and `_lazy.public_names` loads a name when it is first asked for.
+# The one list of public names: type checkers read it, and `_lazy.public_names` loads a name when it
+# is first asked for.
 
 from idealrank.stats.compact_letters import Letters as Letters
 from idealrank.stats.compact_letters import letters as letters

@@ -1,4 +1,6 @@
-"""A margin as one test applies it: over the queries that can differ, and with the loss that a query may hide."""
+"""A margin as one test applies it: over the queries that can differ, and with the loss that a query
+may hide.
+"""
 
 import math
 from dataclasses import asdict, dataclass

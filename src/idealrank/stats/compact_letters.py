@@ -1,4 +1,6 @@
-"""Groups of systems that cannot be told apart, as letters: two share a letter if and only if they do not differ."""
+"""Groups of systems that cannot be told apart, as letters: two share a letter if and only if they
+do not differ.
+"""
 
 import string
 from dataclasses import dataclass
@@ -20,7 +22,8 @@ class Letters:
     groups : tuple of tuple of int
         Runs with the first letter, the second, ...; best run first.
     texts : tuple of str
-        Letters of each run, such as ``ab``; from the 53rd group on a letter is a number in brackets.
+        Letters of each run, such as ``ab``; from the 53rd group on a letter is a number in
+        brackets.
     top : tuple of int
         Runs that do not differ significantly from the run with the highest mean, that run first.
 
@@ -43,8 +46,9 @@ class Letters:
 def letters(differs: BoolArray, means: FloatArray) -> Letters:
     """Compute the compact letter display of pairwise decisions.
 
-    Insert and absorb: starting from one group of all runs, every significantly different pair splits each group that holds both, and groups
-    inside another are dropped; a last sweep removes runs from groups that do not need them.
+    Insert and absorb: starting from one group of all runs, every significantly different pair
+    splits each group that holds both, and groups inside another are dropped; a last sweep removes
+    runs from groups that do not need them.
 
     Parameters
     ----------

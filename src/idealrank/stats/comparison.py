@@ -1,4 +1,5 @@
-"""Two runs on the same queries, measure by measure: difference, test, interval, size, and what the queries could have shown.
+"""Two runs on the same queries, measure by measure: difference, test, interval, size, and what the
+queries could have shown.
 
 Of arrays alone; corrections over many pairs, verdicts and names come afterwards.
 """
@@ -30,8 +31,10 @@ TestName: TypeAlias = Literal["permutation", "t", "wilcoxon", "sign"]
 
 TESTS: tuple[TestName, ...] = ("permutation", "t", "wilcoxon", "sign")
 _AS_NORMAL = 10**5  # degrees of freedom from which t is taken for normal
-_NEARLY_ALIKE = 0.9  # of the units: so many of equal weight have the power of a test without weights
-_IN_FAMILY = 1.25  # as many units must differ, so that a family states true powers: `experiments/stated_power.py`
+# of the units: so many of equal weight have the power of a test without weights
+_NEARLY_ALIKE = 0.9
+# as many units must differ, so that a family states true powers: `experiments/stated_power.py`
+_IN_FAMILY = 1.25
 _FAR = 1e3  # standard errors
 _MOST = 10**9  # queries; where more are needed, no number is given
 
@@ -287,7 +290,8 @@ def smallest_visible(spread: float, n: int, df: float, alpha: float, power: floa
     if spread == 0:
         return math.nan
     critical = float(stdtrit(df, 1 - alpha / sides))
-    if critical > _FAR:  # the mean hardly varies beside its standard error; the noncentral t takes minutes
+    # the mean hardly varies beside its standard error; the noncentral t takes minutes
+    if critical > _FAR:
         shift = critical * math.sqrt(float(chdtri(df, 1 - power)) / df)
     else:
         shift = critical + float(ndtri(power)) if df >= _AS_NORMAL else float(nctdtrinc(df, 1 - power, critical))
@@ -338,7 +342,8 @@ def _criterion(found: MeasureTest, plan: Plan, alpha: float, power: float) -> Cr
     by_t = plan.test == "t"
     df: float | None = found.df
     if not by_t:
-        # Max-T holds all tests against one statistic, whatever the kurtosis of the signs of this one.
+        # Max-T holds all tests against one statistic, whatever the kurtosis of the signs of this
+        # one.
         df = found.units - 1 if found.in_max_t else None
     return Criterion(alpha / plan.sides, power, df, towards * plan.null, by_signs=not by_t)
 

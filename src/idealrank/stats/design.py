@@ -1,4 +1,6 @@
-"""Sampling design of queries (weights, strata and clusters) for intervals, tests and power; means under it, with their variance."""
+"""Sampling design of queries (weights, strata and clusters) for intervals, tests and power; means
+under it, with their variance.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +14,8 @@ from idealrank.stats.tolerance import ROUNDING, largest_of
 
 Labels: TypeAlias = Sequence[Any] | np.ndarray[Any, Any]
 
-_LEAST_FREEDOM = 0.1  # below, the 95 % bounds of Student's t are more than 1e12 standard errors away
+# below, the 95 % bounds of Student's t are more than 1e12 standard errors away
+_LEAST_FREEDOM = 0.1
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -29,7 +32,8 @@ class Design:
     strata : int64 array, shape (n,), or None
         Code of each query's stratum: resampling keeps the size of every stratum.
     clusters : int64 array, shape (n,), or None
-        Code of each query's cluster (user, session, topic): whole clusters are drawn, or have their signs flipped, together.
+        Code of each query's cluster (user, session, topic): whole clusters are drawn, or have their
+        signs flipped, together.
 
     Examples
     --------
@@ -61,7 +65,8 @@ class Design:
         weights : sequence of float, shape (n,), optional
             Weights above 0, such as traffic; scaled to sum to n.
         strata, clusters : sequence, shape (n,), optional
-            Label of each query; equal labels are one stratum, or one cluster. A cluster must lie in one stratum.
+            Label of each query; equal labels are one stratum, or one cluster. A cluster must lie in
+            one stratum.
 
         Raises
         ------
@@ -109,7 +114,8 @@ class Design:
 
     @property
     def effective_units(self) -> float:
-        """Number of units of equal weight whose mean would vary as much: ``(sum of weights)^2 / sum of squared weights``.
+        """Number of units of equal weight whose mean would vary as much: ``(sum of weights)^2 / sum
+        of squared weights``.
 
         Without weights it is `n_units`, whatever the sizes of clusters.
 
@@ -123,12 +129,16 @@ class Design:
         return float(weights.sum() ** 2 / (weights**2).sum())
 
     def mean(self, values: FloatArray) -> Any:
-        """Return the weighted mean over the first axis: a float for shape (n,), an array (m,) for (n, m)."""
+        """Return the weighted mean over the first axis: a float for shape (n,), an array (m,) for
+        (n, m).
+        """
         weighted = values if self.weights is None else (values.T * self.weights).T
         return weighted.mean(axis=0)
 
     def unit_totals(self, values: FloatArray) -> FloatArray:
-        """Return the weighted sums of each unit, shape (n_units, ...); their sum divided by n is the mean."""
+        """Return the weighted sums of each unit, shape (n_units, ...); their sum divided by n is
+        the mean.
+        """
         weighted = values if self.weights is None else (values.T * self.weights).T
         if self.clusters is None:
             return np.asarray(weighted, np.float64)
@@ -235,7 +245,8 @@ def student_mean(values: FloatArray, design: Design, largest: FloatArray | None 
         scale, spread = scale + squares, spread + squares * (squares / df)
     freedom = scale * (scale / spread)
     if freedom < _LEAST_FREEDOM:
-        constant = np.ptp(values, axis=0) <= found.rounding  # the standard error of `linear_mean` may be lost in rounding
+        # the standard error of `linear_mean` may be lost in rounding
+        constant = np.ptp(values, axis=0) <= found.rounding
         return found._replace(se=np.where(constant, 0.0, np.inf), df=0, constant=constant)
     se = np.sqrt(variance)
     constant = se * np.sqrt(design.n) <= found.rounding

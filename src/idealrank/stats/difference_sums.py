@@ -1,7 +1,8 @@
 """Paired comparison from sums that partitions add up: no partition sees the values of another.
 
-The random numbers of a query come from a counter-based generator with the query's id as key, so that partitions need not agree on an order.
-A sign flip is a bit, and a Poisson bootstrap weight a count with mean 1, for each draw.
+The random numbers of a query come from a counter-based generator with the query's id as key, so
+that partitions need not agree on an order. A sign flip is a bit, and a Poisson bootstrap weight a
+count with mean 1, for each draw.
 """
 
 import hashlib
@@ -19,7 +20,8 @@ from idealrank.stats.special import stdtr
 from idealrank.stats.tolerance import ROUNDING
 from idealrank.stats.values import chosen
 
-_POISSON = np.cumsum(np.exp(-1) / np.cumprod([1, *range(1, 14)]))  # P(count <= k), for k from 0 to 13
+# P(count <= k), for k from 0 to 13
+_POISSON = np.cumsum(np.exp(-1) / np.cumprod([1, *range(1, 14)]))
 _SCALARS = ("n", "total_a", "total_b", "total", "squares", "wins", "losses", "seed")
 DRAWS = ("flipped", "signs", "weighted", "weights")
 """Names of the arrays of `DifferenceSums`, each of shape (n_draws,)."""
@@ -135,7 +137,9 @@ class DifferenceSums:
 
     @property
     def sd(self) -> float:
-        """Standard deviation of the differences; NaN for fewer than two queries, 0 where it is rounding."""
+        """Standard deviation of the differences; NaN for fewer than two queries, 0 where it is
+        rounding.
+        """
         if self.n < 2:
             return math.nan
         largest = max(abs(self.total_a), abs(self.total_b)) / self.n
@@ -144,7 +148,9 @@ class DifferenceSums:
 
     @property
     def p(self) -> float:
-        """Two-sided p value of the sign-flip test, in (0, 1]; the observed signs count as a draw."""
+        """Two-sided p value of the sign-flip test, in (0, 1]; the observed signs count as a
+        draw.
+        """
         return self.p_value()
 
     def p_value(self, alternative: Alternative = "two-sided", null: float = 0.0) -> float:
@@ -285,7 +291,8 @@ def _studentised(
     observed, drawn = [], []
     for one, null in zip(family, [0.0] * len(family) if nulls is None else nulls, strict=True):
         centre = one.total - null * one.n
-        size = math.sqrt(one.squares + centre * centre / one.n) if one.n else 0.0  # of the shifted differences, flipped or not
+        # of the shifted differences, flipped or not
+        size = math.sqrt(one.squares + centre * centre / one.n) if one.n else 0.0
         shifted = np.append(centre, one.flipped - null * one.signs)  # as observed, then as drawn
         away = against_null(shifted, alternative) / (size or 1.0)
         observed.append(float(away[0]))

@@ -1,4 +1,6 @@
-"""Discrimination of runs: swaps between random halves of the queries, and the share of significant pairs."""
+"""Discrimination of runs: swaps between random halves of the queries, and the share of significant
+pairs.
+"""
 
 import math
 from dataclasses import dataclass
@@ -35,11 +37,11 @@ class SwapRates:
     width : float
         Width of a bin of differences, in units of the measure.
     comparisons, swaps : int64 array, shape (bins,)
-        Number of run pairs whose difference on one set falls in the bin, over all splits; and number of those whose other set has the
-        opposite sign.
+        Number of run pairs whose difference on one set falls in the bin, over all splits; and
+        number of those whose other set has the opposite sign.
     standard_errors : float64 array, shape (bins,)
-        Monte Carlo error of each rate, from the spread between splits: the precision of the rate for these queries, not its variation over
-        other queries. NaN for empty bins.
+        Monte Carlo error of each rate, from the spread between splits: the precision of the rate
+        for these queries, not its variation over other queries. NaN for empty bins.
     rate, standard_error : float
         Rate and standard error over all bins.
 
@@ -67,7 +69,8 @@ class SwapRates:
         return rates
 
     def difference_for(self, rate: float = 0.05) -> float:
-        """Return the difference from which on every bin has at most this swap rate; infinite if the last bin has more.
+        """Return the difference from which on every bin has at most this swap rate; infinite if the
+        last bin has more.
 
         Examples
         --------
@@ -99,15 +102,17 @@ def swap_rates(
     design: Design | None = None,
     threads: int | None = None,
 ) -> SwapRates:
-    """Estimate how often two disjoint random sets of queries order a pair of runs in opposite ways, by size of the difference.
+    """Estimate how often two disjoint random sets of queries order a pair of runs in opposite ways,
+    by size of the difference.
 
     Parameters
     ----------
     values : float array, shape (queries, runs)
         Values of a measure for every run and query.
     size : int, optional
-        Number of queries (clusters, if the design has them) in each of the two sets; default half of all. Rates apply to sets of this size,
-        not to all queries: compute several sizes to see the trend.
+        Number of queries (clusters, if the design has them) in each of the two sets; default half
+        of all. Rates apply to sets of this size, not to all queries: compute several sizes to see
+        the trend.
     width : float
         Width of a bin of differences.
     trials : int
@@ -115,8 +120,8 @@ def swap_rates(
     rng : Generator, seed or None
         Random generator or seed; the only source of randomness.
     design : Design, optional
-        Weights give weighted means, queries of a cluster are in the same set, and both sets keep the shares of all strata to within one
-        unit each.
+        Weights give weighted means, queries of a cluster are in the same set, and both sets keep
+        the shares of all strata to within one unit each.
     threads : int, optional
         Number of threads; None uses all cores. The result does not depend on it.
 
@@ -234,7 +239,8 @@ class DiscriminativePower:
     test : str
         ``hsd``, ``t`` or ``bootstrap``.
     difference_needed : float
-        Difference that is significant for every pair: the largest of the pairs' critical differences.
+        Difference that is significant for every pair: the largest of the pairs' critical
+        differences.
 
     Examples
     --------
@@ -271,17 +277,20 @@ def discriminative_power(
     design: Design | None = None,
     threads: int | None = None,
 ) -> DiscriminativePower:
-    """Compute the share of run pairs that differ significantly, to compare measures on the same runs.
+    """Compute the share of run pairs that differ significantly, to compare measures on the same
+    runs.
 
-    It counts differences whether right or wrong: a measure with a consistent error can have high discriminative power.
+    It counts differences whether right or wrong: a measure with a consistent error can have high
+    discriminative power.
 
     Parameters
     ----------
     values : float array, shape (queries, runs)
         Values of a measure for every run and query.
     test : {"hsd", "t", "bootstrap"}
-        ``hsd``: two-way Tukey HSD, corrected for all pairs, so that among equal runs any pair differs with probability alpha. The others
-        test pair by pair without correction, so that among equal runs a share alpha of the pairs differs: ``t`` is the paired t test,
+        ``hsd``: two-way Tukey HSD, corrected for all pairs, so that among equal runs any pair
+        differs with probability alpha. The others test pair by pair without correction, so that
+        among equal runs a share alpha of the pairs differs: ``t`` is the paired t test,
         ``bootstrap`` Sakai's paired bootstrap test, which reproduces the figures of his papers.
     alpha : float
         Significance level, in (0, 1).

@@ -1,7 +1,9 @@
-"""Control charts of a drop in rounds that are measured one after another: CUSUM and EWMA, with their exact run lengths.
+"""Control charts of a drop in rounds that are measured one after another: CUSUM and EWMA, with
+their exact run lengths.
 
-Both take standardised values: the round's value less the usual one, divided by the standard deviation of a usual round. Both look for a
-drop only. The run length of a chart is the mean number of rounds until it signals.
+Both take standardised values: the round's value less the usual one, divided by the standard
+deviation of a usual round. Both look for a drop only. The run length of a chart is the mean number
+of rounds until it signals.
 """
 
 import math
@@ -17,20 +19,23 @@ from idealrank.data.types import FloatArray
 from idealrank.errors import OptionError
 from idealrank.stats.roots import root_between
 
-_NODES = (40, 256)  # of the integral equation, at least and at most; 8 for each standard deviation of a step
+# of the integral equation, at least and at most; 8 for each standard deviation of a step
+_NODES = (40, 256)
 _LONGEST = 1e7  # rounds
 
 
 @dataclass(frozen=True)
 class Cusum:
-    """Cumulative sum of drops beyond an allowance, ``S = max(0, S - z - allowance)``; the chart signals at ``S >= limit``.
+    """Cumulative sum of drops beyond an allowance, ``S = max(0, S - z - allowance)``; the chart
+    signals at ``S >= limit``.
 
     Attributes
     ----------
     limit : float
         In standard deviations, above 0.
     allowance : float
-        Drop of a round that adds nothing, in standard deviations; half the drop that is to be found fastest.
+        Drop of a round that adds nothing, in standard deviations; half the drop that is to be found
+        fastest.
 
     References
     ----------
@@ -72,7 +77,8 @@ class Cusum:
         Parameters
         ----------
         drop : float
-            Lasting drop in standard deviations; 0 gives the mean number of rounds between false alarms.
+            Lasting drop in standard deviations; 0 gives the mean number of rounds between false
+            alarms.
 
         References
         ----------
@@ -83,7 +89,8 @@ class Cusum:
         >>> round(Cusum(5.0).run_length()), round(Cusum(5.0).run_length(1.0), 2)
         (931, 10.38)
         """
-        # From the sum s, the next is s - z - allowance = y, where z is normal with mean -drop; all below 0 become 0.
+        # From the sum s, the next is s - z - allowance = y, where z is normal with mean -drop; all
+        # below 0 become 0.
         return _run_length(lambda s: s - self.allowance + drop, 1.0, (0.0, self.limit), at_low=True)
 
     @classmethod
@@ -101,7 +108,8 @@ class Cusum:
 
 @dataclass(frozen=True)
 class Ewma:
-    """Exponentially weighted mean, ``E = min(0, (1 - weight) E + weight z)``; it signals at ``E <= -limit``.
+    """Exponentially weighted mean, ``E = min(0, (1 - weight) E + weight z)``; it signals at ``E <=
+    -limit``.
 
     Attributes
     ----------
@@ -142,7 +150,9 @@ class Ewma:
         return level <= -self.limit
 
     def held(self, level: float) -> float:
-        """Return the weighted mean, no lower than the limit: what a chart keeps while its alarm is open."""
+        """Return the weighted mean, no lower than the limit: what a chart keeps while its alarm is
+        open.
+        """
         return max(level, -self.limit)
 
     def run_length(self, drop: float = 0.0, *, two_sided: bool = False) -> float:
@@ -151,9 +161,11 @@ class Ewma:
         Parameters
         ----------
         drop : float
-            Lasting drop in standard deviations; 0 gives the mean number of rounds between false alarms.
+            Lasting drop in standard deviations; 0 gives the mean number of rounds between false
+            alarms.
         two_sided : bool
-            Of the chart without the maximum of 0 that signals on both sides, as published tables have it.
+            Of the chart without the maximum of 0 that signals on both sides, as published tables
+            have it.
 
         References
         ----------

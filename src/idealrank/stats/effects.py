@@ -16,17 +16,19 @@ from idealrank.stats.values import design_of, figure, paired
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EffectSizes:
-    """Effect sizes of a paired difference b - a: numbers for one column of values, arrays (measures,) for several.
+    """Effect sizes of a paired difference b - a: numbers for one column of values, arrays
+    (measures,) for several.
 
     Parameters
     ----------
     difference : float or float64 array
         Mean of b minus mean of a, with the weights of the design.
     d_z : float or float64 array
-        Difference divided by the standard deviation of the differences. Infinite if all differences are equal and not 0, up to rounding
-        (1e-12 of the largest value); NaN for one query.
+        Difference divided by the standard deviation of the differences. Infinite if all differences
+        are equal and not 0, up to rounding (1e-12 of the largest value); NaN for one query.
     g_av : float or float64 array
-        Difference divided by the mean of the two standard deviations, times Hedges' bias correction ``1 - 3/(8n - 9)``.
+        Difference divided by the mean of the two standard deviations, times Hedges' bias correction
+        ``1 - 3/(8n - 9)``.
     common_language : float or float64 array
         Share of queries on which b is better, ties counted half; 0.5 favours neither.
     unchanged : float or float64 array
@@ -140,7 +142,8 @@ _SEE_RARE = 200  # with fewer, more than 5% of samples contain none of the 1.5% 
 
 
 def skewness(differences: npt.ArrayLike) -> float:
-    """Compute the skewness of differences: the third central moment over the variance to the power 3/2.
+    """Compute the skewness of differences: the third central moment over the variance to the power
+    3/2.
 
     Parameters
     ----------
@@ -173,7 +176,8 @@ def skewness(differences: npt.ArrayLike) -> float:
 
 
 def too_skewed(differences: npt.ArrayLike, n: int) -> bool:
-    """Return whether n queries are too few for differences as skewed as these: ``n < 25 g^2``, with their skewness g.
+    """Return whether n queries are too few for differences as skewed as these: ``n < 25 g^2``, with
+    their skewness g.
 
     Parameters
     ----------

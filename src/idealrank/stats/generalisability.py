@@ -1,4 +1,6 @@
-"""Variance components of a table of queries x systems (x seeds), and how well such queries rank and score systems."""
+"""Variance components of a table of queries x systems (x seeds), and how well such queries rank and
+score systems.
+"""
 
 import math
 from dataclasses import dataclass
@@ -23,12 +25,13 @@ class VarianceComponents:
     n_queries, n_systems, n_seeds : int
         Size of the table; one seed if there is no such axis.
     systems, queries, interaction : float
-        Variance of the systems' true means, of the queries' difficulty, and of their interaction; without seeds the interaction includes
-        the residual. Estimates below 0 are set to 0.
+        Variance of the systems' true means, of the queries' difficulty, and of their interaction;
+        without seeds the interaction includes the residual. Estimates below 0 are set to 0.
     seeds, residual : float
         Variance between the seeds of a system, and residual variance; 0 without seeds.
     mean_squares : tuple of float
-        Mean squares of systems, queries and their interaction; with seeds, also of seeds within systems and of the residual.
+        Mean squares of systems, queries and their interaction; with seeds, also of seeds within
+        systems and of the residual.
     truncated : tuple of str
         Components whose estimate was below 0.
 
@@ -58,22 +61,29 @@ class VarianceComponents:
         return f"{self.n_queries} queries x {self.n_systems} systems{seeds}: {shares} of the variance{cut}"
 
     def relative_error(self, n_queries: int, n_seeds: int = 1) -> float:
-        """Variance of a system's mean over this many queries and seeds, relative to other systems on the same queries."""
+        """Variance of a system's mean over this many queries and seeds, relative to other systems
+        on the same queries.
+        """
         return self.seeds / n_seeds + self.interaction / n_queries + self.residual / (n_queries * n_seeds)
 
     def absolute_error(self, n_queries: int, n_seeds: int = 1) -> float:
-        """Variance of a system's mean over this many queries and seeds as an absolute value: includes the difficulty of the queries."""
+        """Variance of a system's mean over this many queries and seeds as an absolute value:
+        includes the difficulty of the queries.
+        """
         return self.relative_error(n_queries, n_seeds) + self.queries / n_queries
 
 
 def variance_components(values: Any) -> VarianceComponents:
-    """Estimate variance components of a complete table by analysis of variance; all effects are random.
+    """Estimate variance components of a complete table by analysis of variance; all effects are
+    random.
 
-    Queries are crossed with systems. Seeds, if any, are nested in systems (seed 3 of one system is unrelated to seed 3 of another) and
-    crossed with queries. Expected mean squares, for q queries, s systems and r seeds:
+    Queries are crossed with systems. Seeds, if any, are nested in systems (seed 3 of one system is
+    unrelated to seed 3 of another) and crossed with queries. Expected mean squares, for q queries,
+    s systems and r seeds:
 
     * residual: ``e``; seeds: ``e + q seeds``; interaction: ``e + r interaction``;
-    * queries: ``e + r interaction + r s queries``; systems: ``e + r interaction + q seeds + q r systems``.
+    * queries: ``e + r interaction + r s queries``; systems: ``e + r interaction + q seeds + q r
+      systems``.
 
     Parameters
     ----------
@@ -170,7 +180,8 @@ class Reliability:
     n_queries, n_seeds : int
         Size of the collection considered.
     generalisability : float
-        E rho^2: share of the variance between observed means that is variance between true means. In [0, 1].
+        E rho^2: share of the variance between observed means that is variance between true means.
+        In [0, 1].
     dependability : float
         Phi: the same share for absolute values of the means. In [0, 1], at most `generalisability`.
     generalisability_interval, dependability_interval : pair of float, or None
@@ -206,10 +217,12 @@ class Reliability:
 def reliability(
     components: VarianceComponents, n_queries: int | None = None, *, n_seeds: int | None = None, level: float = 0.95
 ) -> Reliability:
-    """Compute generalisability and dependability of a collection with a given number of queries: a D-study.
+    """Compute generalisability and dependability of a collection with a given number of queries: a
+    D-study.
 
-    ``E rho^2 = systems / (systems + relative error)`` and ``Phi = systems / (systems + absolute error)``. The interval of E rho^2 is
-    Feldt's, exact for normal effects; that of Phi is by Arteaga et al. Both are wide for few systems.
+    ``E rho^2 = systems / (systems + relative error)`` and ``Phi = systems / (systems + absolute
+    error)``. The interval of E rho^2 is Feldt's, exact for normal effects; that of Phi is by
+    Arteaga et al. Both are wide for few systems.
 
     Parameters
     ----------
@@ -257,14 +270,16 @@ def reliability(
 
 @dataclass(frozen=True, kw_only=True)
 class QueriesForReliability:
-    """Number of queries with which a collection like this one reaches a reliability; see `queries_for_reliability`.
+    """Number of queries with which a collection like this one reaches a reliability; see
+    `queries_for_reliability`.
 
     Parameters
     ----------
     target : float
         Reliability to reach.
     generalisability, dependability : float
-        Number of queries for E rho^2, and for Phi, to reach it: whole numbers, infinite if no number suffices.
+        Number of queries for E rho^2, and for Phi, to reach it: whole numbers, infinite if no
+        number suffices.
     generalisability_interval, dependability_interval : pair of float, or None
         Confidence intervals; None with seeds.
 
@@ -302,7 +317,8 @@ def queries_for_reliability(
     target : float
         Significance level, in (0, 1).
     n_seeds : int, optional
-        Number of seeds of each system; default as in the table. With too few, no number of queries may suffice.
+        Number of seeds of each system; default as in the table. With too few, no number of queries
+        may suffice.
     level : float
         Confidence level of each interval.
 
@@ -363,7 +379,8 @@ def _arteaga(components: VarianceComponents, level: float) -> tuple[float, float
     low, high = (1 - level) / 2, (1 + level) / 2
 
     def bound(tail: float) -> float:
-        alone = stats.chi2.isf(tail, s - 1) / (s - 1)  # F with infinitely many degrees of freedom below
+        # F with infinitely many degrees of freedom below
+        alone = stats.chi2.isf(tail, s - 1) / (s - 1)
         among, over = (stats.f.isf(tail, s - 1, df) for df in ((s - 1) * (n - 1), n - 1))
         above = of_systems**2 - alone * of_systems * left + (alone - among) * among * left**2
         below = (s - 1) * alone * of_systems * left + over * of_systems * of_queries

@@ -1,7 +1,9 @@
-"""All pairs of systems on the same queries at once: Tukey's HSD of the two-way table, queries beside systems.
+"""All pairs of systems on the same queries at once: Tukey's HSD of the two-way table, queries
+beside systems.
 
-The studentized range behind it: SciPy's `studentized_range` takes about 15 ms a value and is one minus a number near one in the tail;
-all pairs of 130 systems would take two minutes. It is the witness in the tests.
+The studentized range behind it: SciPy's `studentized_range` takes about 15 ms a value and is one
+minus a number near one in the tail; all pairs of 130 systems would take two minutes. It is the
+witness in the tests.
 """
 
 import math
@@ -20,8 +22,10 @@ from idealrank.stats.roots import root_between
 from idealrank.stats.tolerance import ROUNDING
 from idealrank.stats.values import open_share, refuse_design, table_of
 
-_STEP, _WIDEST = 0.02, 40.0  # of the table of ranges; beyond 40 standard deviations lies less than 1e-170
-_FLOOR = -80.0  # log density, against its peak, at which the standard deviation's distribution is cut
+# of the table of ranges; beyond 40 standard deviations lies less than 1e-170
+_STEP, _WIDEST = 0.02, 40.0
+# log density, against its peak, at which the standard deviation's distribution is cut
+_FLOOR = -80.0
 _AT_A_TIME = 512
 
 
@@ -91,7 +95,8 @@ def _where_density_ends(degrees: float) -> tuple[float, float]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class HSD:
-    """Comparison of every pair of runs; see `tukey_hsd`. Entry [a, b] of a matrix is for run b minus run a.
+    """Comparison of every pair of runs; see `tukey_hsd`. Entry [a, b] of a matrix is for run b
+    minus run a.
 
     Parameters
     ----------
@@ -108,7 +113,8 @@ class HSD:
     critical : float
         Quantile of the studentized range.
     difference, p, low, high : float64 arrays, shape (runs, runs)
-        Mean of b minus mean of a, its p value corrected for all pairs, and its simultaneous interval.
+        Mean of b minus mean of a, its p value corrected for all pairs, and its simultaneous
+        interval.
 
     Examples
     --------
@@ -153,12 +159,15 @@ class HSD:
 def tukey_hsd(values: Any, *, level: float = 0.95, design: Design | None = None) -> HSD:
     """Compute Tukey's honestly significant difference for every pair of runs over the same queries.
 
-    The model is value = query + run + residual. The statistic of a pair is ``|mean_b - mean_a| / sqrt(MS / n)`` with the residual mean
-    square ``MS = sum of (x - query mean - run mean + mean)^2 / ((n - 1)(m - 1))``; its distribution is the studentized range of m groups. A
-    one-way HSD, such as `scipy.stats.tukey_hsd`, leaves the difficulty of the queries in MS and finds far fewer pairs.
+    The model is value = query + run + residual. The statistic of a pair is ``|mean_b - mean_a| /
+    sqrt(MS / n)`` with the residual mean square ``MS = sum of (x - query mean - run mean + mean)^2
+    / ((n - 1)(m - 1))``; its distribution is the studentized range of m groups. A one-way HSD, such
+    as `scipy.stats.tukey_hsd`, leaves the difficulty of the queries in MS and finds far fewer
+    pairs.
 
-    The residuals of all runs are assumed to have equal variance. For many equal values, or runs with unequal variances, use the randomised
-    form. Runs with the same value on every query have difference 0, interval [0, 0] and p = 1.
+    The residuals of all runs are assumed to have equal variance. For many equal values, or runs
+    with unequal variances, use the randomised form. Runs with the same value on every query have
+    difference 0, interval [0, 0] and p = 1.
 
     Parameters
     ----------
@@ -167,7 +176,8 @@ def tukey_hsd(values: Any, *, level: float = 0.95, design: Design | None = None)
     level : float
         Simultaneous confidence level, in (0, 1).
     design : Design, optional
-        Must be plain: the model assumes independent residuals of equal variance, which weights and clusters contradict.
+        Must be plain: the model assumes independent residuals of equal variance, which weights and
+        clusters contradict.
 
     Raises
     ------

@@ -1,7 +1,9 @@
-"""Intervals of means over queries, of paired differences of means, and of shares: Student's t, the bootstrap, Clopper and Pearson.
+"""Intervals of means over queries, of paired differences of means, and of shares: Student's t, the
+bootstrap, Clopper and Pearson.
 
-In the bootstrap, units are drawn within strata; a draw of a cluster is a draw of all its queries. Each block of draws has a child
-generator of its own and works on the same arrays whatever the number of threads, without BLAS: results have the same bits.
+In the bootstrap, units are drawn within strata; a draw of a cluster is a draw of all its queries.
+Each block of draws has a child generator of its own and works on the same arrays whatever the
+number of threads, without BLAS: results have the same bits.
 """
 
 import math
@@ -171,7 +173,8 @@ def _each_quantile(sorted_columns: FloatArray, shares: FloatArray) -> FloatArray
 
 def _studentised(units: ResampledUnits, found: LinearMean, tails: Tails, draws: Draws) -> Bounds:
     ratios = draws.each(units.studentised, found.mean.size)
-    # Order statistics, outwards: between finite and infinite ratios there is nothing to interpolate.
+    # Order statistics, outwards: between finite and infinite ratios there is nothing to
+    # interpolate.
     low = np.quantile(ratios, tails[0], axis=0, method="lower")
     high = np.quantile(ratios, tails[1], axis=0, method="higher")
     with np.errstate(invalid="ignore"):
@@ -206,14 +209,16 @@ def side_of_interval(low: float, high: float) -> Literal["better", "worse", "und
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Interval:
-    """Estimate with its confidence bounds: numbers for one column of values, arrays (measures,) for several.
+    """Estimate with its confidence bounds: numbers for one column of values, arrays (measures,) for
+    several.
 
     Parameters
     ----------
     estimate : float or float64 array
         Mean, or difference of the means of b and a.
     low, high : float or float64 array
-        Bounds; infinite on the open side of a one-sided interval, and if the data determine no bound.
+        Bounds; infinite on the open side of a one-sided interval, and if the data determine no
+        bound.
     level : float
         Confidence level; the page on intervals shows how well each method attains it.
     method : str
@@ -280,8 +285,8 @@ def mean_interval(
     level : float
         Confidence level, between 0 and 1.
     method : {"t", "percentile", "basic", "bca", "studentised"}
-        "t" is exact for normal values and good except for very few queries; the others are based on a bootstrap distribution. The page on
-        intervals shows the measured coverage of each.
+        "t" is exact for normal values and good except for very few queries; the others are based on
+        a bootstrap distribution. The page on intervals shows the measured coverage of each.
     alternative : {"two-sided", "greater", "less"}
         "greater" gives only a lower bound, "less" only an upper one.
     design : Design, optional
@@ -289,15 +294,16 @@ def mean_interval(
     n_resamples : int
         Number of bootstrap draws.
     rng : Generator, seed or None
-        Random generator or seed of the bootstrap; "t" needs none. Results do not depend on the number of threads.
+        Random generator or seed of the bootstrap; "t" needs none. Results do not depend on the
+        number of threads.
     threads : int, optional
         Number of threads; None or 0 uses all cores.
 
     Returns
     -------
     Interval
-        If all values are equal up to rounding (1e-12 of the largest), the interval is [m, m], and the note says so; with one query (or one
-        cluster) it is -inf to inf.
+        If all values are equal up to rounding (1e-12 of the largest), the interval is [m, m], and
+        the note says so; with one query (or one cluster) it is -inf to inf.
 
     Raises
     ------
@@ -344,7 +350,8 @@ def difference_interval(
     rng: RandomLike = None,
     threads: int | None = None,
 ) -> Interval:
-    """Compute a confidence interval of the difference b - a of two means over the same queries, paired.
+    """Compute a confidence interval of the difference b - a of two means over the same queries,
+    paired.
 
     Parameters
     ----------
@@ -387,7 +394,9 @@ class _Asked(NamedTuple):
 
 
 def _interval(given: FloatArray, largest: FloatArray | None, design: Design | None, asked: _Asked) -> Interval:
-    """The interval of the means of the values given, which come from values as large as `largest`."""
+    """The interval of the means of the values given, which come from values as large as
+    `largest`.
+    """
     level, method, alternative, n_resamples, rng, threads = asked
     chosen("method", method, METHODS)
     chosen("alternative", alternative, ALTERNATIVES)

@@ -1,4 +1,6 @@
-"""Non-inferiority and equivalence: tests that a difference is smaller than a margin, which the user must give."""
+"""Non-inferiority and equivalence: tests that a difference is smaller than a margin, which the user
+must give.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -37,7 +39,8 @@ class MarginTest:
     alpha : float
         Probability that a difference equal to the margin is called within it.
     level : float
-        Confidence level of the interval: 1 - alpha, one-sided, for "not worse"; 1 - 2 alpha for "equivalent".
+        Confidence level of the interval: 1 - alpha, one-sided, for "not worse"; 1 - 2 alpha for
+        "equivalent".
     method : str
         Method of the interval.
     n : int
@@ -96,15 +99,17 @@ def non_inferiority(
     a, b : array, shape (queries,) or (queries, measures)
         Values of two systems, query by query; higher is better.
     margin : float, or array (measures,)
-        Smallest loss that is not acceptable, above 0, in units of the measure. Choose it before looking at the data.
+        Smallest loss that is not acceptable, above 0, in units of the measure. Choose it before
+        looking at the data.
     alpha : float
         Probability that a loss equal to the margin passes.
     method : {"t", "percentile", "basic", "bca", "studentised"}
         Method of the interval, whose lower bound must lie above -margin.
     largest_loss : float, optional
-        Greatest loss that one query can have, above the margin, such as the range of the measure: the test then reckons with rare losses
-        that these queries do not show (`unseen_loss_p`), and its error rate is at most alpha for skewed differences, too. Without it, the
-        test assumes that no such losses exist.
+        Greatest loss that one query can have, above the margin, such as the range of the measure:
+        the test then reckons with rare losses that these queries do not show (`unseen_loss_p`), and
+        its error rate is at most alpha for skewed differences, too. Without it, the test assumes
+        that no such losses exist.
     design, n_resamples, rng, threads
         As for `difference_interval`.
 
@@ -152,7 +157,8 @@ def equivalence(
     rng: RandomLike = None,
     threads: int | None = None,
 ) -> MarginTest:
-    """Test that b differs from a by less than the margin in both directions: two one-sided tests (TOST).
+    """Test that b differs from a by less than the margin in both directions: two one-sided tests
+    (TOST).
 
     Parameters
     ----------

@@ -29,13 +29,15 @@ def adjust(p: Any, method: Correction = "holm") -> FloatArray:
 
     All values of `p` form one family, whatever its shape. With p_(1) <= ... <= p_(m):
 
-    * ``holm``: max over j <= i of ``(m - j + 1) p_(j)``. The probability of at least one false positive is at most the level, under any
-      dependence. The default.
-    * ``bonferroni``: ``m p_(i)``. The same guarantee as Holm's method, with less power; simultaneous intervals at the level 1 - alpha / m
-      belong to it.
-    * ``bh`` (Benjamini and Hochberg): min over j >= i of ``m p_(j) / j``. The expected share of false positives among the positives is
-      at most the level if the tests are independent or positively dependent.
-    * ``by`` (Benjamini and Yekutieli): ``bh`` times 1 + 1/2 + ... + 1/m; the same guarantee under any dependence.
+    * ``holm``: max over j <= i of ``(m - j + 1) p_(j)``. The probability of at least one false
+      positive is at most the level, under any dependence. The default.
+    * ``bonferroni``: ``m p_(i)``. The same guarantee as Holm's method, with less power;
+      simultaneous intervals at the level 1 - alpha / m belong to it.
+    * ``bh`` (Benjamini and Hochberg): min over j >= i of ``m p_(j) / j``. The expected share of
+      false positives among the positives is at most the level if the tests are independent or
+      positively dependent.
+    * ``by`` (Benjamini and Yekutieli): ``bh`` times 1 + 1/2 + ... + 1/m; the same guarantee under
+      any dependence.
 
     Parameters
     ----------
@@ -120,13 +122,16 @@ class MaxT:
     Parameters
     ----------
     difference, p, low, high : float64 array, shape (tests,), or (runs,) or (runs, measures) of `max_t`
-        Weighted mean difference; p value corrected for the whole family; simultaneous interval, which contains `null` if and only if p is
-        above 1 - level. Intervals can be wider than the critical value of p gives; see `simultaneous`.
+        Weighted mean difference; p value corrected for the whole family; simultaneous interval,
+        which contains `null` if and only if p is above 1 - level. Intervals can be wider than the
+        critical value of p gives; see `simultaneous`.
     critical : float
-        Critical value of the t statistic for a test of all units at 1 - level, which decides p: of its absolute value for two-sided tests,
-        of its negative for ``less``. Infinite with too few queries or draws.
+        Critical value of the t statistic for a test of all units at 1 - level, which decides p: of
+        its absolute value for two-sided tests, of its negative for ``less``. Infinite with too few
+        queries or draws.
     critical_t : float64 array, the shape of `difference`
-        Critical value for each test, with the degrees of freedom of its own units; infinite where these are too few for the level.
+        Critical value for each test, with the degrees of freedom of its own units; infinite where
+        these are too few for the level.
     level : float
         Simultaneous confidence level of the intervals.
     n, n_units : int
@@ -191,45 +196,53 @@ def simultaneous(
     design: Design | None = None,
     threads: int | None = None,
 ) -> MaxT:
-    """Test a family of mean differences together: several measures, pairs of runs, groups of queries or baselines.
+    """Test a family of mean differences together: several measures, pairs of runs, groups of
+    queries or baselines.
 
-    One sign vector flips the queries of all tests. The statistic of a test is ``sum t_i / sqrt(sum t_i^2)``, where ``t_i`` is the weighted
-    difference of unit i from `null`; sign flips do not change the denominator, and the statistic is an increasing function of the t
-    statistic. The corrected p value of a test is the share of sign vectors whose largest statistic over all tests reaches that of the test
-    (within rounding, 1e-12). Tests with different spread therefore have equal influence, and correlated tests cost little: three copies of
-    a test are corrected as one.
+    One sign vector flips the queries of all tests. The statistic of a test is ``sum t_i / sqrt(sum
+    t_i^2)``, where ``t_i`` is the weighted difference of unit i from `null`; sign flips do not
+    change the denominator, and the statistic is an increasing function of the t statistic. The
+    corrected p value of a test is the share of sign vectors whose largest statistic over all tests
+    reaches that of the test (within rounding, 1e-12). Tests with different spread therefore have
+    equal influence, and correlated tests cost little: three copies of a test are corrected as one.
 
-    The interval of a test contains the shifts at which its statistic does not exceed a critical value of the family. This is the larger of
-    two: that of the differences from `null`, which decides p, and that of the differences from their own means. All intervals hold
-    simultaneously, approximately; see the notes. Each excludes `null` if and only if its p is at most 1 - level. An interval is infinite
-    where a test has too few units to reach the level by itself.
+    The interval of a test contains the shifts at which its statistic does not exceed a critical
+    value of the family. This is the larger of two: that of the differences from `null`, which
+    decides p, and that of the differences from their own means. All intervals hold simultaneously,
+    approximately; see the notes. Each excludes `null` if and only if its p is at most 1 - level. An
+    interval is infinite where a test has too few units to reach the level by itself.
 
     Parameters
     ----------
     differences : array_like, shape (queries, tests)
         ``b - a`` of each query in each test.
     counted : array_like of bool, shape (queries, tests), optional
-        Queries of each test, at least one; differences elsewhere are ignored and may be NaN. Default all.
+        Queries of each test, at least one; differences elsewhere are ignored and may be NaN.
+        Default all.
     alternative : {"two-sided", "greater", "less"}
         ``greater``: b is better by more than `null`. One-sided intervals have one infinite end.
     null : float
         Difference under the null hypothesis.
     n_resamples : int
-        Number of random sign vectors, at least 1. If at most 20 units differ from `null` in any test, and there are no more sign vectors
-        than this, all are enumerated; otherwise p is ``(count + 1) / (n_resamples + 1)``.
+        Number of random sign vectors, at least 1. If at most 20 units differ from `null` in any
+        test, and there are no more sign vectors than this, all are enumerated; otherwise p is
+        ``(count + 1) / (n_resamples + 1)``.
     rng : Generator, seed or None
-        Random generator or seed; a generator is advanced. The same seed gives the same bits for any number of threads.
+        Random generator or seed; a generator is advanced. The same seed gives the same bits for any
+        number of threads.
     level : float
         Simultaneous confidence level of the intervals, in (0, 1).
     design : Design, optional
-        Weights and clusters as in `permutation_test`; the mean of a test is weighted over its own queries.
+        Weights and clusters as in `permutation_test`; the mean of a test is weighted over its own
+        queries.
     threads : int, optional
         Number of threads; None or 0 uses all cores.
 
     Returns
     -------
     MaxT
-        Arrays of shape (tests,). A test without a difference from `null` has p = 1 and, two-sided, the interval [null, null].
+        Arrays of shape (tests,). A test without a difference from `null` has p = 1 and, two-sided,
+        the interval [null, null].
 
     Raises
     ------
@@ -240,17 +253,21 @@ def simultaneous(
     -----
     If very unequal weights make the accepted shifts more than one interval, a significant test keeps the shifts around its own difference.
 
-    Large true differences shift all units of their tests alike. Sign flips then make the tests look correlated, and the critical value at
-    the null too small for intervals: independent tests are hardly corrected, however many units they have. Differences from the means keep
-    the true correlation.
+    Large true differences shift all units of their tests alike. Sign flips then make the tests look
+    correlated, and the critical value at the null too small for intervals: independent tests are
+    hardly corrected, however many units they have. Differences from the means keep the true
+    correlation.
 
-    If differences are symmetric around the true ones, all intervals hold at their level where each true difference is `null`. Otherwise,
-    they do so in the limit of many units, since means replace true differences. Where some true differences are `null` and others are
-    large, p can use up 1 - level for the former. The probability that an interval misses is then at most twice 1 - level, in the same
-    limit. An interval that excludes `null` only by the critical value of p ends at the number next to `null`.
+    If differences are symmetric around the true ones, all intervals hold at their level where each
+    true difference is `null`. Otherwise, they do so in the limit of many units, since means replace
+    true differences. Where some true differences are `null` and others are large, p can use up 1 -
+    level for the former. The probability that an interval misses is then at most twice 1 - level,
+    in the same limit. An interval that excludes `null` only by the critical value of p ends at the
+    number next to `null`.
 
-    A test of m units has no p below 2^-m, or 2^(1 - m) if it is two-sided. Where that is above 1 - level, the test alone rejects no shift,
-    and its interval is infinite. It is so in a family, too: bounded intervals would hold all differences less often than stated.
+    A test of m units has no p below 2^-m, or 2^(1 - m) if it is two-sided. Where that is above 1 -
+    level, the test alone rejects no shift, and its interval is infinite. It is so in a family, too:
+    bounded intervals would hold all differences less often than stated.
 
     References
     ----------
@@ -504,7 +521,8 @@ class _Tests(NamedTuple):
         significant = (self.observed > critical) & self.differ
         total = self.units.totals.sum(axis=0)
         up, down = significant & ((total > 0) | (not self.two_sided)), significant & (total < 0) & self.two_sided
-        # What rounding or the wider critical value moved across the null goes back: the test decides.
+        # What rounding or the wider critical value moved across the null goes back: the test
+        # decides.
         low = np.where(up, np.maximum(low, np.nextafter(null, np.inf)), np.where(down, low, np.minimum(low, null)))
         high = np.where(down, np.minimum(high, np.nextafter(null, -np.inf)), np.where(up, high, np.maximum(high, null)))
         low, high = np.where(self.differ, low, null), np.where(self.differ | (not self.two_sided), high, null)
@@ -519,7 +537,8 @@ class _Tests(NamedTuple):
         square = self.weight**2 - critical**2 * self.square_weight
         middle = total * self.weight - critical**2 * self.cross
         over = self.observed - critical
-        over[(over <= 0) & (over >= -_TIED * abs(critical))] = 0.0  # the trifle of `_reached_by`: the end is the null
+        # the trifle of `_reached_by`: the end is the null
+        over[(over <= 0) & (over >= -_TIED * abs(critical))] = 0.0
         constant = self.squares * over * (self.observed + critical)  # its sign is that of the test
         root = np.sqrt(np.maximum(middle**2 - square * constant, 0))
         outer = middle + np.copysign(root, middle)

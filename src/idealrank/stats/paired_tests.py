@@ -1,7 +1,8 @@
-"""Classical tests of a paired difference: Student's t, Wilcoxon's signed ranks, signs. Each with the interval that is its inversion.
+"""Classical tests of a paired difference: Student's t, Wilcoxon's signed ranks, signs. Each with
+the interval that is its inversion.
 
-Wilcoxon's test and interval come from `SignedRanks`: their null distribution, and the means of two differences that bound the
-pseudo-median.
+Wilcoxon's test and interval come from `SignedRanks`: their null distribution, and the means of two
+differences that bound the pseudo-median.
 """
 
 from dataclasses import dataclass
@@ -19,7 +20,8 @@ from idealrank.stats.special import bdtr, bdtrc, ndtr, ndtri, stdtr
 from idealrank.stats.tolerance import ROUNDING, largest_of, ranks_within, subtracted
 from idealrank.stats.values import chosen, design_of, figure, open_share, paired, refuse_design
 
-_EXACT = 50  # queries, at most, for the exact distribution: its counts stay whole numbers of float64
+# queries, at most, for the exact distribution: its counts stay whole numbers of float64
+_EXACT = 50
 _HALVINGS = 56  # of the range of the differences: past the last bit of the largest
 
 
@@ -44,8 +46,8 @@ class SignedRanks(NamedTuple):
         ranks = np.where(zero, 0.0, ranks)
         positive = np.where(differences > 0, ranks, 0).sum(axis=0)
         tied |= zero.any(axis=0)
-        # A random sign adds its rank or nothing: variance r^2/4. With mean ranks for ties, and without the ranks of zeros, the sum is
-        # the textbook's with both corrections.
+        # A random sign adds its rank or nothing: variance r^2/4. With mean ranks for ties, and
+        # without the ranks of zeros, the sum is the textbook's with both corrections.
         variance = (ranks**2).sum(axis=0) / 4
         mean = ranks.sum(axis=0) / 2
         return cls(n=n, positive=positive, mean=mean, se=np.sqrt(variance), tied=tied, exact=~tied & (n <= _EXACT))
@@ -120,7 +122,8 @@ def walsh_averages(differences: FloatArray, places: IntArray) -> FloatArray:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PairedTest:
-    """Test of b against a on the same queries: numbers for one column of values, arrays (measures,) for several.
+    """Test of b against a on the same queries: numbers for one column of values, arrays (measures,)
+    for several.
 
     Parameters
     ----------
@@ -131,10 +134,11 @@ class PairedTest:
     statistic : float or float64 array
         t; the sum of the ranks of queries on which b is better; or the number of such queries.
     estimate, low, high : float or float64 array
-        Estimate that the test is about, with bounds by inversion of the test: the interval excludes `null` if ``p <= 1 - level``. NaN if
-        the test has no inversion.
+        Estimate that the test is about, with bounds by inversion of the test: the interval excludes
+        `null` if ``p <= 1 - level``. NaN if the test has no inversion.
     about : str
-        "mean difference", "pseudo-median of the differences" or "share of wins among the queries that differ".
+        "mean difference", "pseudo-median of the differences" or "share of wins among the queries
+        that differ".
     null : float
         Value of `about` under the null hypothesis: 0, or 0.5 for a share.
     level : float
@@ -144,7 +148,8 @@ class PairedTest:
     alternative : str
         "two-sided"; "greater" tests whether b is better, "less" whether it is worse.
     effect : float or float64 array
-        d_z: the difference divided by the standard deviation of the differences; infinite if that is only rounding.
+        d_z: the difference divided by the standard deviation of the differences; infinite if that
+        is only rounding.
     wins, ties, losses : int or int64 array
         Number of queries on which b is better than, equal to and worse than a.
     n : int
@@ -204,19 +209,21 @@ def paired_t(
     level : float
         Confidence level of the interval, between 0 and 1.
     design : Design, optional
-        Weights, strata and clusters, by the linearised variance; degrees of freedom are the number of units minus the number of strata.
-        For unequal weights see the notes of `mean_interval`; `permutation_test` then has more power.
+        Weights, strata and clusters, by the linearised variance; degrees of freedom are the number
+        of units minus the number of strata. For unequal weights see the notes of `mean_interval`;
+        `permutation_test` then has more power.
 
     Returns
     -------
     PairedTest
-        For identical systems p is 1. If all differences are equal and not 0, up to rounding (1e-12 of the largest value), t is infinite and
-        p 0; with few queries, do not rely on it.
+        For identical systems p is 1. If all differences are equal and not 0, up to rounding (1e-12
+        of the largest value), t is infinite and p 0; with few queries, do not rely on it.
 
     Raises
     ------
     InputError
-        The shapes differ, a value is not finite, the design has another size, or a stratum has a single unit.
+        The shapes differ, a value is not finite, the design has another size, or a stratum has a
+        single unit.
     OptionError
         An option has an invalid value; the message names it.
 
@@ -258,7 +265,8 @@ def t_tail(statistic: FloatArray, df: "float | FloatArray", alternative: str) ->
 def sign_test(
     a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "two-sided", level: float = 0.95, design: Design | None = None
 ) -> PairedTest:
-    """Test whether b wins on more queries than it loses: exact, independent of the size of each win.
+    """Test whether b wins on more queries than it loses: exact, independent of the size of each
+    win.
 
     Parameters
     ----------
@@ -270,8 +278,8 @@ def sign_test(
     Returns
     -------
     PairedTest
-        The interval is Clopper and Pearson's for the share of wins among the queries that differ. Ties are left out, and the note gives
-        their number.
+        The interval is Clopper and Pearson's for the share of wins among the queries that differ.
+        Ties are left out, and the note gives their number.
 
     Raises
     ------
@@ -317,9 +325,10 @@ def wilcoxon(
 ) -> PairedTest:
     """Test with Wilcoxon's signed ranks that the differences b - a are symmetric about 0.
 
-    All differences are ranked, including zeros, whose ranks are then dropped (Pratt). Differences within 1e-12 of the largest value count
-    as 0 or as equal: 0.4 - 0.3 and 0.2 - 0.1 are tied. p is exact for at most 50 queries without zeros and equal sizes, otherwise by the
-    normal approximation, with the variance corrected for both.
+    All differences are ranked, including zeros, whose ranks are then dropped (Pratt). Differences
+    within 1e-12 of the largest value count as 0 or as equal: 0.4 - 0.3 and 0.2 - 0.1 are tied. p is
+    exact for at most 50 queries without zeros and equal sizes, otherwise by the normal
+    approximation, with the variance corrected for both.
 
     Parameters
     ----------
@@ -331,8 +340,9 @@ def wilcoxon(
     Returns
     -------
     PairedTest
-        The estimate is the median of all means of two differences (Hodges and Lehmann), and the interval lies between two of those means.
-        With zeros or equal differences the test does not invert to an interval: the bounds are NaN, and the note says so.
+        The estimate is the median of all means of two differences (Hodges and Lehmann), and the
+        interval lies between two of those means. With zeros or equal differences the test does not
+        invert to an interval: the bounds are NaN, and the note says so.
 
     Raises
     ------

@@ -1,7 +1,8 @@
-"""Every pair of several runs on the same queries: the sign-flip test, and the randomised form of Tukey's HSD.
+"""Every pair of several runs on the same queries: the sign-flip test, and the randomised form of
+Tukey's HSD.
 
-The sign-flip tests share their signs, and each has the interval that inverts it. The randomised HSD rearranges the runs within each
-query.
+The sign-flip tests share their signs, and each has the interval that inverts it. The randomised HSD
+rearranges the runs within each query.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,7 +27,8 @@ _LEAST_PAIRS, _MOST_PAIRS = 32, 1024  # of a part
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AllPairs:
-    """Test of every pair of runs; see `all_pairs`. Entry [a, b] of a matrix is for run b minus run a.
+    """Test of every pair of runs; see `all_pairs`. Entry [a, b] of a matrix is for run b minus run
+    a.
 
     Parameters
     ----------
@@ -75,19 +77,23 @@ def all_pairs(
     design: Design | None = None,
     threads: int | None = None,
 ) -> AllPairs:
-    """Run `permutation_test` on every pair of runs, two-sided, at little more than the cost of the runs.
+    """Run `permutation_test` on every pair of runs, two-sided, at little more than the cost of the
+    runs.
 
-    The sum of a pair's differences over some flipped queries is the difference of its two runs' sums, so the signs are drawn once for all
-    pairs. The p values are for single pairs: correct them with `adjust`, or use `randomised_hsd`.
+    The sum of a pair's differences over some flipped queries is the difference of its two runs'
+    sums, so the signs are drawn once for all pairs. The p values are for single pairs: correct them
+    with `adjust`, or use `randomised_hsd`.
 
     Parameters
     ----------
     values : array_like, shape (queries, runs) or (queries, runs, measures)
         Values of one or several measures for every run and query.
     n_resamples : int
-        Number of random sign vectors for every pair, at least 1; if there are no more, all are enumerated.
+        Number of random sign vectors for every pair, at least 1; if there are no more, all are
+        enumerated.
     rng : Generator, seed or None
-        Random generator or seed; a generator is advanced. The same seed gives the same bits for any number of threads.
+        Random generator or seed; a generator is advanced. The same seed gives the same bits for any
+        number of threads.
     level : float
         Confidence level of each interval, in (0, 1).
     design : Design, optional
@@ -203,17 +209,19 @@ _DRAWS = 128  # of a block, whatever is asked
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RandomisedHSD:
-    """Comparison of every pair of runs; see `randomised_hsd`. Entry [a, b] of a matrix is for run b minus run a.
+    """Comparison of every pair of runs; see `randomised_hsd`. Entry [a, b] of a matrix is for run b
+    minus run a.
 
     Parameters
     ----------
     means : float64 array, shape (runs,) or (runs, measures)
         Mean of each run.
     difference, p, low, high : float64 array, shape (runs, runs) or (runs, runs, measures)
-        Mean of b minus mean of a, p value corrected for all pairs of a measure, and simultaneous interval, which contains 0 if and only if
-        p is above 1 - level.
+        Mean of b minus mean of a, p value corrected for all pairs of a measure, and simultaneous
+        interval, which contains 0 if and only if p is above 1 - level.
     least_difference : float or float64 array
-        Honestly significant difference: two means farther apart than this differ significantly. Infinite with too few draws.
+        Honestly significant difference: two means farther apart than this differ significantly.
+        Infinite with too few draws.
     level : float
         Simultaneous confidence level over all intervals of a measure.
     n, n_units : int
@@ -245,7 +253,9 @@ class RandomisedHSD:
         return np.asarray((self.low > 0) | (self.high < 0))
 
     def letters(self, measure: int = 0) -> Letters:
-        """Return groups of runs that are not significantly different by one of the measures, and the top group."""
+        """Return groups of runs that are not significantly different by one of the measures, and
+        the top group.
+        """
         runs = len(self.means)
         differs, means = self.differs.reshape(runs, runs, -1), self.means.reshape(runs, -1)
         return letters(differs[:, :, measure], means[:, measure])
@@ -270,15 +280,18 @@ def randomised_hsd(
     design: Design | None = None,
     threads: int | None = None,
 ) -> RandomisedHSD:
-    """Find the pairs of runs that differ significantly, corrected for all pairs, without assuming a distribution of the values.
+    """Find the pairs of runs that differ significantly, corrected for all pairs, without assuming a
+    distribution of the values.
 
-    If all runs are equally good, the values of a query could have come from the runs in any order. Each draw rearranges the runs within
-    every query, in the same way for all measures, and records the range of the means. The p value of a pair is ``(count + 1) / (n_resamples
-    + 1)``, where count is the number of draws whose range reaches the pair's difference. The honestly significant difference is the order
-    statistic of these ranges that agrees with the p values, and is half the width of every interval.
+    If all runs are equally good, the values of a query could have come from the runs in any order.
+    Each draw rearranges the runs within every query, in the same way for all measures, and records
+    the range of the means. The p value of a pair is ``(count + 1) / (n_resamples + 1)``, where
+    count is the number of draws whose range reaches the pair's difference. The honestly significant
+    difference is the order statistic of these ranges that agrees with the p values, and is half the
+    width of every interval.
 
-    As in every HSD, one scale applies to all pairs: runs that vary little are judged by the spread of all. Runs with the same value on
-    every query have difference 0, interval [0, 0] and p = 1.
+    As in every HSD, one scale applies to all pairs: runs that vary little are judged by the spread
+    of all. Runs with the same value on every query have difference 0, interval [0, 0] and p = 1.
 
     Parameters
     ----------
@@ -287,11 +300,13 @@ def randomised_hsd(
     n_resamples : int
         Number of rearrangements, at least 1; memory hardly depends on it.
     rng : Generator, seed or None
-        Random generator or seed; a generator is advanced. The same seed gives the same bits for any number of threads.
+        Random generator or seed; a generator is advanced. The same seed gives the same bits for any
+        number of threads.
     level : float
         Simultaneous confidence level, in (0, 1). Each measure is its own family.
     design : Design, optional
-        Weights give weighted means; the queries of a cluster are rearranged together. Strata have no effect.
+        Weights give weighted means; the queries of a cluster are rearranged together. Strata have
+        no effect.
     threads : int, optional
         Number of threads; None or 0 uses all cores.
 

@@ -31,8 +31,9 @@ class PermutationTest:
     p : float or float64 array
         In (0, 1]; never 0.
     low, high : float or float64 array
-        Interval of the differences that the test would not reject: it contains `null` if and only if p is above 1 - level. A bound is
-        infinite with too few queries or draws to reject any difference.
+        Interval of the differences that the test would not reject: it contains `null` if and only
+        if p is above 1 - level. A bound is infinite with too few queries or draws to reject any
+        difference.
     level : float
         Method of the interval.
     n, n_units : int
@@ -117,12 +118,15 @@ def permutation_test(
     design: Design | None = None,
     threads: int | None = None,
 ) -> PermutationTest:
-    """Test whether the mean of `b` differs from that of `a` over the same queries, by flipping the signs of their differences.
+    """Test whether the mean of `b` differs from that of `a` over the same queries, by flipping the
+    signs of their differences.
 
-    If neither is better, each query's difference from `null` is equally likely to have either sign. The p value is the share of sign
-    vectors, including the observed signs, whose mean is at least as far from 0 as the observed mean (within 1e-12 of the sum of absolute
-    differences). It is exact if at most 20 differences are not `null`; otherwise it uses random sign vectors, ``(count + 1) / (n_resamples
-    + 1)``. Columns share their signs. The interval inverts the same test with the same draws, so it never contradicts p.
+    If neither is better, each query's difference from `null` is equally likely to have either sign.
+    The p value is the share of sign vectors, including the observed signs, whose mean is at least
+    as far from 0 as the observed mean (within 1e-12 of the sum of absolute differences). It is
+    exact if at most 20 differences are not `null`; otherwise it uses random sign vectors, ``(count
+    + 1) / (n_resamples + 1)``. Columns share their signs. The interval inverts the same test with
+    the same draws, so it never contradicts p.
 
     Parameters
     ----------
@@ -131,17 +135,19 @@ def permutation_test(
     n_resamples : int
         Number of random sign vectors, at least 1; memory hardly depends on it.
     rng : Generator, seed or None
-        Random generator or seed; a generator is advanced. The same seed gives the same bits for any number of threads.
+        Random generator or seed; a generator is advanced. The same seed gives the same bits for any
+        number of threads.
     alternative : {"two-sided", "greater", "less"}
         ``greater``: b is better by more than `null`; the interval is then one-sided.
     null : float
-        Difference under the null hypothesis: ``alternative="greater"`` with ``null=-margin`` is a test of non-inferiority. Differences
-        within 1e-12 of the values count as equal to it.
+        Difference under the null hypothesis: ``alternative="greater"`` with ``null=-margin`` is a
+        test of non-inferiority. Differences within 1e-12 of the values count as equal to it.
     level : float
         Confidence level of the interval, in (0, 1).
     design : Design, optional
-        Weights give weighted means; the queries of a cluster are flipped together. Strata have no effect: a sign is drawn for each unit, so
-        every stratum keeps its units, and the mean is `Design.mean`.
+        Weights give weighted means; the queries of a cluster are flipped together. Strata have no
+        effect: a sign is drawn for each unit, so every stratum keeps its units, and the mean is
+        `Design.mean`.
     threads : int, optional
         Number of threads; None or 0 uses all cores.
 
@@ -235,7 +241,8 @@ def _tested(units: Units, exact: BoolArray, asked: _Asked, rng: RandomLike) -> _
         return _flipped(units, AllFlips(n_units), 0, asked._replace(draws=1 << n_units))
     flips = flips_of(n_units, rng)
     found = _Found(*(np.empty(exact.size) for _ in _Found._fields))
-    # Where no unit differs every draw is as good as what was observed, and every mean is 0: there is nothing to list.
+    # Where no unit differs every draw is as good as what was observed, and every mean is 0: there
+    # is nothing to list.
     rank = counted_rank(asked.level, 1 << ROW_BITS, 0)
     same = (units.n_nonzero == 0) & (rank > 0)
     if same.any():
@@ -259,7 +266,9 @@ def _place(part: _Found, into: _Found, columns: IntArray) -> None:
 
 
 def _flipped(units: Units, flips: Flips, observed: int, asked: _Asked) -> _Found:
-    """P values and intervals from draws; `observed` is 1 if the observed signs are not one of them."""
+    """P values and intervals from draws; `observed` is 1 if the observed signs are not one of
+    them.
+    """
     columns = units.with_weights()
 
     def stream(size: int, work: Callable[[FloatArray], Any]) -> Iterator[Any]:

@@ -1,6 +1,8 @@
-"""Power of the paired t test and of the sign-flip test: queries needed for a difference, and the difference that given queries detect.
+"""Power of the paired t test and of the sign-flip test: queries needed for a difference, and the
+difference that given queries detect.
 
-Power of the sign-flip test is simulated from pilot data: no normal law, and the zeros and skew of the pilot stay.
+Power of the sign-flip test is simulated from pilot data: no normal law, and the zeros and skew of
+the pilot stay.
 """
 
 import math
@@ -36,13 +38,14 @@ class Pilot:
     n : int
         Number of queries.
     df : int or float
-        Degrees of freedom of `sd`: the number of queries (or clusters) minus the number of strata, or minus 1. With unequal weights,
-        Kish's number of queries of equal weight takes the place of their number.
+        Degrees of freedom of `sd`: the number of queries (or clusters) minus the number of strata,
+        or minus 1. With unequal weights, Kish's number of queries of equal weight takes the place
+        of their number.
     mean : float
         Mean difference, b - a.
     sd : float
-        Standard deviation per query, in units of the measure. With weights, strata or clusters it includes the design effect: ``sd /
-        sqrt(n)`` is the standard error of the mean.
+        Standard deviation per query, in units of the measure. With weights, strata or clusters it
+        includes the design effect: ``sd / sqrt(n)`` is the standard error of the mean.
     low, high : float
         Interval of `sd`, exact for normal differences; wide for few queries.
     level : float
@@ -120,16 +123,19 @@ def t_power(
     sd : float or Pilot
         Standard deviation of the differences per query, from a pilot or from earlier work.
     alpha : float
-        Significance level: two-sided for a difference; one-sided for non-inferiority, and for each of the two tests of equivalence.
+        Significance level: two-sided for a difference; one-sided for non-inferiority, and for each
+        of the two tests of equivalence.
     purpose : {"difference", "non-inferiority", "equivalence"}
-        Success is p <= alpha against: no difference; b worse than a by the margin or more; a difference of the margin or more.
+        Success is p <= alpha against: no difference; b worse than a by the margin or more; a
+        difference of the margin or more.
     margin : float
         Margin, above 0, for the last two purposes.
 
     Returns
     -------
     float
-        In [0, 1], exact for normal differences: noncentral t, and for equivalence its integral over the standard deviation.
+        In [0, 1], exact for normal differences: noncentral t, and for equivalence its integral over
+        the standard deviation.
 
     References
     ----------
@@ -201,12 +207,14 @@ def detectable(n: int, sd: Any, *, power: float = 0.8, alpha: float = 0.05, purp
     power, alpha : float
         As for `queries_needed`.
     purpose : {"difference", "non-inferiority", "equivalence"}
-        For the last two purposes: the result is the smallest margin that is shown with this power if there is no difference.
+        For the last two purposes: the result is the smallest margin that is shown with this power
+        if there is no difference.
 
     Returns
     -------
     float, or float64 array of the shape of `sd`
-        In units of the measure. Infinite if no difference is large enough, as for two queries at some levels.
+        In units of the measure. Infinite if no difference is large enough, as for two queries at
+        some levels.
 
     Examples
     --------
@@ -229,10 +237,12 @@ def detectable(n: int, sd: Any, *, power: float = 0.8, alpha: float = 0.05, purp
 
 
 def half_width(n: Any, sd: float, *, level: float = 0.95) -> Any:
-    """Compute half of the width of the t interval of a mean over n queries with standard deviation `sd`.
+    """Compute half of the width of the t interval of a mean over n queries with standard deviation
+    `sd`.
 
-    The rule that '500 to 1,000 queries are stable' depends on the spread: at a standard deviation of 0.14 per query, the interval of one
-    system's mean is ±0.0123 at 500 queries and ±0.0087 at 1,000. For paired differences, which vary less, give their standard deviation.
+    The rule that '500 to 1,000 queries are stable' depends on the spread: at a standard deviation
+    of 0.14 per query, the interval of one system's mean is ±0.0123 at 500 queries and ±0.0087 at
+    1,000. For paired differences, which vary less, give their standard deviation.
 
     Parameters
     ----------
@@ -310,7 +320,8 @@ def _beyond(critical: float, df: float, shift: float) -> float:
     if shift <= -30:
         return 0.0
     below = float(nctdtr(df, shift, critical))
-    return float(shift > critical) if math.isnan(below) else 1 - below  # the series ends where the chance is 0 or 1 to twelve digits
+    # the series ends where the chance is 0 or 1 to twelve digits
+    return float(shift > critical) if math.isnan(below) else 1 - below
 
 
 def _both_beyond(critical: float, df: float, below: float, above: float) -> float:
@@ -405,7 +416,8 @@ def flip_power(
 ) -> SimulatedPower:
     """Simulate the power of a sign-flip test of n queries like the pilot's.
 
-    Each trial draws n differences from the pilot with replacement and tests their mean, two-sided, by `n_resamples` random sign flips.
+    Each trial draws n differences from the pilot with replacement and tests their mean, two-sided,
+    by `n_resamples` random sign flips.
 
     Parameters
     ----------
@@ -414,10 +426,12 @@ def flip_power(
     n : int
         Number of queries of the planned comparison.
     effect : float, optional
-        True mean difference; default that of the pilot, in which case an overestimate makes the plan too small.
+        True mean difference; default that of the pilot, in which case an overestimate makes the
+        plan too small.
     alternative : {"tilt", "shift"}
-        How the pilot is given that mean. ``tilt`` draws the pilot's queries with probabilities proportional to ``exp(c d)``: queries
-        without a difference keep none, and no difference exceeds the largest observed. ``shift`` adds the same number to every query.
+        How the pilot is given that mean. ``tilt`` draws the pilot's queries with probabilities
+        proportional to ``exp(c d)``: queries without a difference keep none, and no difference
+        exceeds the largest observed. ``shift`` adds the same number to every query.
     alpha : float
         Two-sided significance level.
     trials, n_resamples : int
@@ -430,7 +444,8 @@ def flip_power(
     Raises
     ------
     OptionError
-        `effect` is not between the smallest and the largest difference of the pilot (``tilt``), or there are too few flips for `alpha`.
+        `effect` is not between the smallest and the largest difference of the pilot (``tilt``), or
+        there are too few flips for `alpha`.
 
     Examples
     --------
@@ -475,12 +490,14 @@ def flip_queries_needed(
 ) -> SimulatedPower:
     """Simulate the number of queries at which the sign-flip test has a given power, from a pilot.
 
-    The normal inverse of power is nearly linear in sqrt(n): the search makes a guess, simulates four points along the line, and fits it.
+    The normal inverse of power is nearly linear in sqrt(n): the search makes a guess, simulates
+    four points along the line, and fits it.
 
     Returns
     -------
     SimulatedPower
-        At the number of queries found; its power differs from the requested power by Monte Carlo error.
+        At the number of queries found; its power differs from the requested power by Monte Carlo
+        error.
 
     Examples
     --------
@@ -521,10 +538,11 @@ def flip_detectable(
     rng: RandomLike = None,
     threads: int | None = None,
 ) -> SimulatedPower:
-    """Simulate the smallest improvement that a sign-flip test of n queries detects with a given power, from a pilot.
+    """Simulate the smallest improvement that a sign-flip test of n queries detects with a given
+    power, from a pilot.
 
-    See `flip_power` for the parameters; `power` is the power to reach. With ``tilt``, the effect cannot exceed the largest difference of
-    the pilot.
+    See `flip_power` for the parameters; `power` is the power to reach. With ``tilt``, the effect
+    cannot exceed the largest difference of the pilot.
 
     Returns
     -------

@@ -1,4 +1,6 @@
-"""Seeds, numbers of threads and whole numbers, checked; and work on threads, with results in an order that no thread can change."""
+"""Seeds, numbers of threads and whole numbers, checked; and work on threads, with results in an
+order that no thread can change.
+"""
 
 import operator
 import os

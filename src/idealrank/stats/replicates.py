@@ -1,4 +1,6 @@
-"""The difference of two systems that were trained several times: variance of training beside variance of queries, in one model."""
+"""The difference of two systems that were trained several times: variance of training beside
+variance of queries, in one model.
+"""
 
 import math
 from dataclasses import dataclass
@@ -27,7 +29,8 @@ class Training:
     n_seeds : int
         Number of trained models.
     seeds : float
-        Variance between the models' means over all available queries; an estimate below 0 is set to 0.
+        Variance between the models' means over all available queries; an estimate below 0 is set to
+        0.
     residual : float
         Variance of the interaction of model and query.
 
@@ -55,7 +58,8 @@ class ReplicatedDifference:
     difference : float
         Mean of b minus mean of a, over queries and seeds.
     standard_error, df : float
-        Standard error of the difference, and the degrees of freedom of the t interval with this standard error and width.
+        Standard error of the difference, and the degrees of freedom of the t interval with this
+        standard error and width.
     low, high, level : float
         The interval and its confidence level.
     p : float
@@ -91,7 +95,8 @@ class ReplicatedDifference:
     query_error: float
 
     def standard_error_with(self, *, n_queries: int | None = None, n_seeds: int | None = None) -> float:
-        """Return the standard error expected for other numbers of queries, and of seeds of every system that has several.
+        """Return the standard error expected for other numbers of queries, and of seeds of every
+        system that has several.
 
         Examples
         --------
@@ -119,30 +124,34 @@ def replicated_difference(
 ) -> ReplicatedDifference:
     """Estimate the difference between two systems from several trained models on the same queries.
 
-    The model is ``value = system + query + query of the system + seed of the system + residual``. Averaging over seeds and testing over
-    queries ignores that other seeds would have other means, so its interval is too short for any number of queries. Here
+    The model is ``value = system + query + query of the system + seed of the system + residual``.
+    Averaging over seeds and testing over queries ignores that other seeds would have other means,
+    so its interval is too short for any number of queries. Here
 
     ``variance = s^2(d)/n + sum over systems of max(0, s^2(seed means)/k - s^2(residual)/(n k))``
 
-    with d the difference of each query averaged over seeds, n queries and k seeds; ``s^2(d)/n`` already contains the share of the
-    residual. Queries are many and seeds are few, so each source of variance has its own quantile of Student's t. The interval reaches to
+    with d the difference of each query averaged over seeds, n queries and k seeds; ``s^2(d)/n``
+    already contains the share of the residual. Queries are many and seeds are few, so each source
+    of variance has its own quantile of Student's t. The interval reaches to
 
     ``sqrt(t(n - 1)^2 V(queries) + t(f)^2 V(seeds))``
 
-    on both sides, with ``V(seeds)`` the sum of ``s^2(seed means)/k`` and ``V(queries)`` the rest of the variance. With as many seeds on
-    both sides, f are Welch's degrees of freedom of the seed means; with several seeds on one side only, or crossed seeds, f is k - 1.
-    If the numbers of seeds differ, each side has its own term with its own k - 1.
+    on both sides, with ``V(seeds)`` the sum of ``s^2(seed means)/k`` and ``V(queries)`` the rest of
+    the variance. With as many seeds on both sides, f are Welch's degrees of freedom of the seed
+    means; with several seeds on one side only, or crossed seeds, f is k - 1. If the numbers of
+    seeds differ, each side has its own term with its own k - 1.
 
     Parameters
     ----------
     a, b : float array, shape (queries, seeds)
-        Values of a measure for each model and query; the numbers of seeds may differ. Shape (queries,) for a single model.
+        Values of a measure for each model and query; the numbers of seeds may differ. Shape
+        (queries,) for a single model.
     seeds : {"nested", "crossed"}
-        ``nested``: seed 3 of a is unrelated to seed 3 of b. ``crossed``: they are paired, as the same fold or the same sample of training
-        data; differences are then taken seed by seed.
+        ``nested``: seed 3 of a is unrelated to seed 3 of b. ``crossed``: they are paired, as the
+        same fold or the same sample of training data; differences are then taken seed by seed.
     single : {"fixed", "alike"}, optional
-        Meaning of a single model on one side: ``fixed``, it has no training (BM25); ``alike``, its training varies as much as that of the
-        other side. No data show whether this is so.
+        Meaning of a single model on one side: ``fixed``, it has no training (BM25); ``alike``, its
+        training varies as much as that of the other side. No data show whether this is so.
     level : float
         Confidence level of the interval, between 0 and 1.
 
@@ -151,7 +160,8 @@ def replicated_difference(
     OptionError
         One side has a single model and `single` is not given; or both have, or seeds are crossed.
     InputError
-        The sides have different numbers of queries, or fewer than two; for crossed seeds, the shapes differ.
+        The sides have different numbers of queries, or fewer than two; for crossed seeds, the
+        shapes differ.
 
     Notes
     -----
@@ -273,14 +283,16 @@ class _Reach:
         return abs(difference) - self.at(p / 2)
 
 
-# SciPy's quantiles of t are exact down to here, and wrong from about 1e-200; a smaller p is reported
-# as this, unless even the t with the fewest degrees of freedom has a smaller one.
+# SciPy's quantiles of t are exact down to here, and wrong from about 1e-200; a smaller p is
+# reported as this, unless even the t with the fewest degrees of freedom has a smaller one.
 _LEAST_P = 1e-100
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Part:
-    """Contribution of one system's copies to the variance of the difference, with its uncertainty."""
+    """Contribution of one system's copies to the variance of the difference, with its
+    uncertainty.
+    """
 
     n_seeds: int
     residual: float

@@ -1,4 +1,6 @@
-"""Roots: where a function crosses zero, and the least whole number that is enough, in few trials."""
+"""Roots: where a function crosses zero, and the least whole number that is enough, in few
+trials.
+"""
 
 import math
 from collections.abc import Callable

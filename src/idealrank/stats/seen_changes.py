@@ -19,7 +19,9 @@ from idealrank.stats.roots import fewest
 from idealrank.stats.special import ndtri, stdtrit
 
 FEWEST_CHANGED = 12
-"""Independent units that must differ before power is stated of two-sided tests at 0.05; see `fewest_changed`."""
+"""Independent units that must differ before power is stated of two-sided tests at 0.05; see
+`fewest_changed`.
+"""
 
 _FINEST = 1e-3  # of the largest size: a finer grid is as good as none
 _MOST_ON_GRID = 10_000  # sizes: of more, the sum is as good as continuous on any grid

@@ -1,4 +1,6 @@
-"""Sequential test of the sign of a mean over a finite number of items that are drawn in random order, without replacement."""
+"""Sequential test of the sign of a mean over a finite number of items that are drawn in random
+order, without replacement.
+"""
 
 import math
 from dataclasses import dataclass
@@ -11,13 +13,15 @@ from idealrank.data.interchange import finite
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError
 
-_BETS = np.array([0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 0.99])  # shares of the largest bet that cannot lose all
+# shares of the largest bet that cannot lose all
+_BETS = np.array([0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 0.99])
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SequentialSign:
-    """Test of the sign of a mean, after some of its items were drawn in random order; see `sequential_sign`.
+    """Test of the sign of a mean, after some of its items were drawn in random order; see
+    `sequential_sign`.
 
     Attributes
     ----------
@@ -30,7 +34,8 @@ class SequentialSign:
     alpha : float
         Probability of a wrong sign, at most.
     above, below : float64 array, shape (n_drawn,)
-        Natural logarithm of the evidence that the mean is above 0, and below 0, after each draw. The test stops at ``log(2 / alpha)``.
+        Natural logarithm of the evidence that the mean is above 0, and below 0, after each draw.
+        The test stops at ``log(2 / alpha)``.
 
     Examples
     --------
@@ -56,13 +61,16 @@ class SequentialSign:
 
 
 def sequential_sign(values: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike, alpha: float) -> SequentialSign:
-    r"""Test the sign of the mean of n items by betting, while items are drawn in random order without replacement.
+    r"""Test the sign of the mean of n items by betting, while items are drawn in random order
+    without replacement.
 
-    If the mean was 0, the items left after t - 1 draws with sum S would have the mean ``m_t = -S / (n - t + 1)``. Each draw multiplies a
-    stake on a mean above 0 by ``1 + c (x_t - m_t) / (m_t - low_t)``, with `low_t` the lowest bound of the items left. No stake grows on
-    average while the mean is 0 or below, so that the mean stake over several shares c reaches ``2 / alpha`` with probability at most
-    ``alpha / 2`` (Ville). The same holds for a mean below 0. The sign is wrong with probability at most `alpha`, at whatever draw the test
-    is looked at; a mean of 0 has no right sign.
+    If the mean was 0, the items left after t - 1 draws with sum S would have the mean ``m_t = -S /
+    (n - t + 1)``. Each draw multiplies a stake on a mean above 0 by ``1 + c (x_t - m_t) / (m_t -
+    low_t)``, with `low_t` the lowest bound of the items left. No stake grows on average while the
+    mean is 0 or below, so that the mean stake over several shares c reaches ``2 / alpha`` with
+    probability at most ``alpha / 2`` (Ville). The same holds for a mean below 0. The sign is wrong
+    with probability at most `alpha`, at whatever draw the test is looked at; a mean of 0 has no
+    right sign.
 
     Parameters
     ----------
@@ -125,7 +133,8 @@ def _evidence(values: FloatArray, low: FloatArray) -> FloatArray:
     room = centre - floor
     open_ = room > _ROUNDING
     gain = np.where(open_, (values - centre) / np.where(open_, room, 1.0), 0.0)
-    # Bounds of single items are sharper than the lowest of all: the sum of the items left is at least the sum of their lows.
+    # Bounds of single items are sharper than the lowest of all: the sum of the items left is at
+    # least the sum of their lows.
     least_left = np.concatenate((np.cumsum(low[::-1])[::-1], [0.0]))
     certain = np.cumsum(values) + least_left[1 : values.size + 1] > _ROUNDING
     stakes = np.cumsum(np.log1p(np.maximum(gain[:, None] * _BETS, -1 + 1e-12)), axis=0)

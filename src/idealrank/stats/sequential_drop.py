@@ -1,4 +1,6 @@
-"""Sequential test of a drop against a baseline, valid at every round, with a guaranteed mean number of rounds between false alarms."""
+"""Sequential test of a drop against a baseline, valid at every round, with a guaranteed mean number
+of rounds between false alarms.
+"""
 
 import math
 from dataclasses import dataclass
@@ -9,25 +11,29 @@ import numpy.typing as npt
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError
 
-_BETS = np.array([0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 0.5, 0.7, 0.9])  # shares of the largest bet that cannot lose all
+# shares of the largest bet that cannot lose all
+_BETS = np.array([0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 0.5, 0.7, 0.9])
 
 
 @dataclass(frozen=True)
 class SequentialDrop:
-    r"""Test by betting: each round multiplies a stake by ``prod (1 + bet (-tolerance - d))`` over the differences d of its queries.
+    r"""Test by betting: each round multiplies a stake by ``prod (1 + bet (-tolerance - d))`` over
+    the differences d of its queries.
 
-    While the mean over the queries is not below the baseline by more than the tolerance, no bet gains on average. The stake of the best
-    starting round is followed, ``M = max(M, 1) L``, and the test signals where its mean over several bets reaches `rounds`. It is at most
-    the sum of the stakes of all starting rounds (Shiryaev and Roberts), which grows by 1 a round on average. The mean number of rounds
-    until a false signal is therefore at least `rounds`, whatever the distribution, under the conditions of the notes.
+    While the mean over the queries is not below the baseline by more than the tolerance, no bet
+    gains on average. The stake of the best starting round is followed, ``M = max(M, 1) L``, and the
+    test signals where its mean over several bets reaches `rounds`. It is at most the sum of the
+    stakes of all starting rounds (Shiryaev and Roberts), which grows by 1 a round on average. The
+    mean number of rounds until a false signal is therefore at least `rounds`, whatever the
+    distribution, under the conditions of the notes.
 
     Attributes
     ----------
     rounds : float
         Least mean number of rounds between false alarms, above 1.
     tolerance : float
-        Drop of the mean that is no alarm, between -1 and 1. A negative one asks that the mean is above the baseline by so much, and then
-        a signal says that it is not.
+        Drop of the mean that is no alarm, between -1 and 1. A negative one asks that the mean is
+        above the baseline by so much, and then a signal says that it is not.
 
     Notes
     -----
@@ -36,8 +42,9 @@ class SequentialDrop:
     noise. For a sample, the product is at most its value with replacement, since the draws are negatively associated. A disturbance that
     lowers all queries of one round at once is a drop of that round, and counts as one.
 
-    No distribution is assumed, but independence is. A season, a state that lasts for some rounds, noise that queries share, and a baseline
-    that is too high by chance are drops, too. `idealrank monitor` estimates all four, and its rate of false alarms is no longer guaranteed.
+    No distribution is assumed, but independence is. A season, a state that lasts for some rounds,
+    noise that queries share, and a baseline that is too high by chance are drops, too. `idealrank
+    monitor` estimates all four, and its rate of false alarms is no longer guaranteed.
 
     References
     ----------

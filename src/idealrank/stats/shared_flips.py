@@ -1,4 +1,6 @@
-"""Random sign flips whose sums are kept, so that families of tests on the same queries add each column up once."""
+"""Random sign flips whose sums are kept, so that families of tests on the same queries add each
+column up once.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import TypeVar

@@ -1,32 +1,40 @@
 """Sign flips of paired differences: random ones, all of them, and the test of every shift at once.
 
-**Random flips** are made for many columns under the same signs, a block of draws at a time. A draw flips each unit (a query, or a
-cluster of them) with probability one half. With S the flipped units, ``T* = T - 2 sum_S`` is the total under the flipped signs: the sum
-over S is all that a test needs, and the means over S are what its inversion needs.
+**Random flips** are made for many columns under the same signs, a block of draws at a time. A draw
+flips each unit (a query, or a cluster of them) with probability one half. With S the flipped units,
+``T* = T - 2 sum_S`` is the total under the flipped signs: the sum over S is all that a test needs,
+and the means over S are what its inversion needs.
 
-Eight units share a byte of random bits and a table of their 256 subset sums, so a draw costs one row of a table for every eight
-units. Columns hold whole numbers (`as_whole`): sums are exact, whatever the order.
+Eight units share a byte of random bits and a table of their 256 subset sums, so a draw costs one
+row of a table for every eight units. Columns hold whole numbers (`as_whole`): sums are exact,
+whatever the order.
 
-**p values and intervals** come from the means of the flipped units, for every shift at once. Let unit i have the total ``t_i`` (the
-weighted sum of its differences) and the weight ``w_i``; under the hypothesis that the mean difference is ``delta`` its sign-symmetric
-total is ``t_i - delta w_i``. For a draw that flips S, the total under the flipped signs is ``T*(delta) = T(delta) - 2 sum_S (t_i -
-delta w_i)``, so
+**p values and intervals** come from the means of the flipped units, for every shift at once. Let
+unit i have the total ``t_i`` (the weighted sum of its differences) and the weight ``w_i``; under
+the hypothesis that the mean difference is ``delta`` its sign-symmetric total is ``t_i - delta
+w_i``. For a draw that flips S, the total under the flipped signs is ``T*(delta) = T(delta) - 2
+sum_S (t_i - delta w_i)``, so
 
-* ``T*(delta) >= T(delta)`` if and only if ``sum_S t_i <= delta sum_S w_i``: the mean over S is at most delta, or S is empty;
+* ``T*(delta) >= T(delta)`` if and only if ``sum_S t_i <= delta sum_S w_i``: the mean over S is at
+  most delta, or S is empty;
 * ``T*(delta) <= -T(delta)`` if and only if the same is true of the units outside S.
 
-For delta below the mean, the two-sided p value is thus a count of draws whose smaller mean, of S and of the rest, is at most delta:
-a step function whose jumps are those means. The lower end of the interval is one of them, and likewise the upper end. The test at
-delta = 0 counts the same numbers, so the interval holds 0 if and only if p is above 1 - level.
+For delta below the mean, the two-sided p value is thus a count of draws whose smaller mean, of S
+and of the rest, is at most delta: a step function whose jumps are those means. The lower end of the
+interval is one of them, and likewise the upper end. The test at delta = 0 counts the same numbers,
+so the interval holds 0 if and only if p is above 1 - level.
 
-**All flips** of the few units that differ are listed, beside random signs of the many that do not. A sign-flip test of 200 queries of
-which 20 differ has 2^20 distinct results. Their p value is a count of subset sums. Their interval also needs the weights of the flipped
-queries that do not differ, which are drawn: 2^17 numbers, each of them met by the subsets of the units from the 18th on. So a draw is
-one of 2^17 rows and one of at most eight extras, and nothing of the size of all draws is made:
+**All flips** of the few units that differ are listed, beside random signs of the many that do not.
+A sign-flip test of 200 queries of which 20 differ has 2^20 distinct results. Their p value is a
+count of subset sums. Their interval also needs the weights of the flipped queries that do not
+differ, which are drawn: 2^17 numbers, each of them met by the subsets of the units from the 18th
+on. So a draw is one of 2^17 rows and one of at most eight extras, and nothing of the size of all
+draws is made:
 
 * the p value compares the rows with a threshold for each extra;
-* a few thousand draws say roughly where the wanted end lies. One linear function of the rows then finds the draws that can be beyond it
-  (the mean of S is at most delta where ``sum_S - delta weight_S <= 0``), and only for those is the mean itself computed.
+* a few thousand draws say roughly where the wanted end lies. One linear function of the rows then
+  finds the draws that can be beyond it (the mean of S is at most delta where ``sum_S - delta
+  weight_S <= 0``), and only for those is the mean itself computed.
 """
 
 import math
@@ -261,7 +269,8 @@ class ColumnDraws(NamedTuple):
         parts = [_subset_sums(part[differ[some]]) for some in (slice(ROW_BITS), slice(ROW_BITS, None)) for part in (totals, units.weights)]
         sums, weights, more_sums, more_weights = parts
         rows = zero_weights.size
-        sums, weights = np.resize(sums, rows), np.resize(weights, rows) + zero_weights  # whole repetitions: powers of two
+        # whole repetitions: powers of two
+        sums, weights = np.resize(sums, rows), np.resize(weights, rows) + zero_weights
         return cls(
             sums=sums,
             weights=weights,
@@ -314,7 +323,8 @@ class ColumnDraws(NamedTuple):
         if not np.isfinite(slope):
             rows = np.arange(self.sums.size)
             return np.concatenate([self._ends(rows, np.full(rows.size, extra), both=both) for extra in range(self.more_sums.size)])
-        # Rounding to steps moves a sum by half a step, the products by far less: nothing beyond is lost within a whole one.
+        # Rounding to steps moves a sum by half a step, the products by far less: nothing beyond is
+        # lost within a whole one.
         line = self.sums - slope * self.weights
         found = []
         for extra, (more, weight) in enumerate(zip(self.more_sums, self.more_weights, strict=True)):

@@ -1,4 +1,6 @@
-"""Special functions of SciPy, which is loaded at the first call, or by `load_special` while files are read: loading takes 0.2 seconds."""
+"""Special functions of SciPy, which is loaded at the first call, or by `load_special` while files
+are read: loading takes 0.2 seconds.
+"""
 
 from collections.abc import Callable
 from importlib import import_module

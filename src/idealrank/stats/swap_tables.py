@@ -1,4 +1,6 @@
-"""Swap rates of many measures at once, from the same sets of queries, and which of these rates the queries can tell apart."""
+"""Swap rates of many measures at once, from the same sets of queries, and which of these rates the
+queries can tell apart.
+"""
 
 import math
 from dataclasses import dataclass
@@ -16,10 +18,13 @@ from idealrank.stats.values import open_share, table_of
 from idealrank.stats.whole_numbers import Runs, to_steps
 
 _SPLITS = 32  # of a block
-_CELLS = 1 << 22  # of a table of resamples by queries, or of queries by pairs, that is held at a time
+# of a table of resamples by queries, or of queries by pairs, that is held at a time
+_CELLS = 1 << 22
 _EXACT_BITS = 52  # of a sum of squares over all queries
 _LEAST_SPREAD = (
-    0.002  # of the difference of two swap rates: a smaller one is no reason to choose a measure, and ratios of tiny numbers are unstable
+    # of the difference of two swap rates: a smaller one is no reason to choose a measure, and
+    # ratios of tiny numbers are unstable
+    0.002
 )
 
 
@@ -46,7 +51,8 @@ def swap_table(
     runs = Runs.of(table_of(values, axes=("queries", "runs", "measures"), least=(2, 2, 1)), None)
     n, n_runs, n_measures = runs.totals.shape
     half, asked = half_of(n, size), whole_number("trials", trials, 2)
-    splits = math.comb(n, half) * math.comb(n - half, half) // 2 if n <= asked else asked + 1  # n (n - 1) / 2 or more
+    # at least half of n (n - 1) of them
+    splits = math.comb(n, half) * math.comb(n - half, half) // 2 if n <= asked else asked + 1
     exact = splits <= asked
     count = splits if exact else asked
     firsts = list(combinations(range(n), half)) if exact else []
@@ -90,7 +96,8 @@ def _all_splits(firsts: list[tuple[int, ...]], n: int, half: int) -> FloatArray:
 
 
 def _random_splits(splits: int, n: int, half: int, generator: np.random.Generator) -> FloatArray:
-    order = generator.random((splits, n)).argpartition((half - 1, 2 * half - 1), axis=1)  # which queries, in any order
+    # which queries, in any order
+    order = generator.random((splits, n)).argpartition((half - 1, 2 * half - 1), axis=1)
     sides = np.zeros((splits, n))
     np.put_along_axis(sides, order[:, :half], 1.0, axis=1)
     np.put_along_axis(sides, order[:, half : 2 * half], -1.0, axis=1)
@@ -211,5 +218,6 @@ def _simultaneous(rates: FloatArray, level: float, df: int) -> SwapSpread:
         scaled = np.abs(rates[:, first + 1 :] - rates[:, [first]]) / deviations[first, first + 1 :]
         np.maximum(largest, scaled.max(axis=1), out=largest)
     critical = float(np.quantile(largest, level, method="higher"))
-    # The deviations are estimates themselves, and the largest ratio has one of the smaller ones below it.
+    # The deviations are estimates themselves, and the largest ratio has one of the smaller ones
+    # below it.
     return SwapSpread(resamples=count, level=level, critical=float(stats.t.isf(stats.norm.sf(critical), df)), deviations=deviations)

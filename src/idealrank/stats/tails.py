@@ -1,7 +1,9 @@
-"""The n-th largest of very many streamed values, column by column, in memory that hardly grows with their number.
+"""The n-th largest of very many streamed values, column by column, in memory that hardly grows with
+their number.
 
-A few draws say roughly where the n-th largest lies; a look at more of them keeps only what is near it, and counts what is above.
-The draws can be made again, so a look that missed (five standard errors: less than one in a million) is followed by another.
+A few draws say roughly where the n-th largest lies; a look at more of them keeps only what is near
+it, and counts what is above. The draws can be made again, so a look that missed (five standard
+errors: less than one in a million) is followed by another.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,8 +14,9 @@ import numpy as np
 from idealrank.data.segments import starts_of
 from idealrank.data.types import FloatArray, IntArray
 
-# Called with a number of draws and a function of blocks (draws, columns); gives what the function made of each block, in order.
-# The same draws every time, and the first ones do not depend on their number.
+# Called with a number of draws and a function of blocks (draws, columns); gives what the function
+# made of each block, in order. The same draws every time, and the first ones do not depend on their
+# number.
 Stream: TypeAlias = Callable[[int, Callable[[FloatArray], Any]], Iterator[Any]]
 Count: TypeAlias = Callable[[FloatArray], IntArray]
 
@@ -47,7 +50,8 @@ def from_zero(values: FloatArray) -> IntArray:
     counted = values >= 0
     if counted.shape[1] > _FEW_COLUMNS:
         return np.asarray(np.count_nonzero(counted, axis=0), np.int64)
-    return np.array([np.count_nonzero(column) for column in counted.T], np.int64)  # several times as fast as along an axis
+    # several times as fast as along an axis
+    return np.array([np.count_nonzero(column) for column in counted.T], np.int64)
 
 
 def nth_largest(stream: Stream, rank: int, n_draws: int, columns: int, count: Count = from_zero) -> Tail:

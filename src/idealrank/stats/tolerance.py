@@ -1,6 +1,7 @@
 """Rounding: differences, ties and spreads within 1e-12 of the values that they come from.
 
-0.4 - 0.3 and 0.2 - 0.1 are not the same float. Where a test asks whether two numbers are equal, it asks here.
+0.4 - 0.3 and 0.2 - 0.1 are not the same float. Where a test asks whether two numbers are equal, it
+asks here.
 """
 
 from functools import reduce
@@ -40,7 +41,8 @@ def ranks_within(values: FloatArray, rounding: FloatArray) -> tuple[FloatArray, 
     order = np.argsort(values, axis=0, kind="stable")
     apart = np.diff(np.take_along_axis(values, order, axis=0), axis=0) > rounding
     ranks: FloatArray = np.empty(values.shape)
-    for column, above in enumerate(apart.T):  # `scipy.stats`, which has ranks, takes half a second to load
+    # `scipy.stats`, which has ranks, takes half a second to load
+    for column, above in enumerate(apart.T):
         group = np.concatenate(([0], np.cumsum(above)))
         sizes = np.bincount(group)
         ranks[order[:, column], column] = (np.cumsum(sizes) - (sizes - 1) / 2)[group]

@@ -1,6 +1,8 @@
-"""Two systems on different queries: Welch's t, Mann and Whitney's ranks, and a permutation of the labels.
+"""Two systems on different queries: Welch's t, Mann and Whitney's ranks, and a permutation of the
+labels.
 
-Where both ran on the same queries, a paired test sees far smaller differences; these are for what cannot be paired.
+Where both ran on the same queries, a paired test sees far smaller differences; these are for what
+cannot be paired.
 """
 
 import math
@@ -118,7 +120,8 @@ def _shifts(labels: FloatArray, rows: FloatArray, n_a: int, observed: FloatArray
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class UnpairedTest:
-    """Test of b against a on different queries: numbers for one column of values, arrays (measures,) for several.
+    """Test of b against a on different queries: numbers for one column of values, arrays
+    (measures,) for several.
 
     Parameters
     ----------
@@ -127,9 +130,11 @@ class UnpairedTest:
     p : float or float64 array
         Probability of a result at least as extreme if there is no difference.
     statistic : float or float64 array
-        Welch's t; the number of query pairs in which b has the larger value, ties counted half; or the difference.
+        Welch's t; the number of query pairs in which b has the larger value, ties counted half; or
+        the difference.
     low, high : float or float64 array
-        Bounds of the difference by inversion of the test; NaN for ranks, which do not concern means.
+        Bounds of the difference by inversion of the test; NaN for ranks, which do not concern
+        means.
     level : float
         Method of the interval.
     method : str
@@ -137,7 +142,8 @@ class UnpairedTest:
     alternative : str
         "two-sided"; "greater" tests whether b is better, "less" whether it is worse.
     effect : float or float64 array
-        Hedges' g: the difference divided by the pooled standard deviation, times ``1 - 3/(4 (n_a + n_b) - 9)``.
+        Hedges' g: the difference divided by the pooled standard deviation, times ``1 - 3/(4 (n_a +
+        n_b) - 9)``.
     common_language : float or float64 array
         Probability that a query of b has a larger value than one of a, ties counted half.
     n_a, n_b : int
@@ -255,8 +261,9 @@ def mann_whitney(a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative
     Returns
     -------
     UnpairedTest
-        p is exact if the smaller side has at most 8 queries and no two values are equal within 1e-12 of the largest; otherwise it uses the
-        normal approximation, with the variance corrected for ties and a continuity correction of one half. There is no interval, since
+        p is exact if the smaller side has at most 8 queries and no two values are equal within
+        1e-12 of the largest; otherwise it uses the normal approximation, with the variance
+        corrected for ties and a continuity correction of one half. There is no interval, since
         ranks do not concern means.
 
     Raises
@@ -308,7 +315,8 @@ def unpaired_permutation(
     level: float = 0.95,
     threads: int | None = None,
 ) -> UnpairedTest:
-    """Test whether the mean of `b` differs from that of `a` over different queries, by permuting queries between the runs.
+    """Test whether the mean of `b` differs from that of `a` over different queries, by permuting
+    queries between the runs.
 
     Parameters
     ----------
@@ -324,8 +332,9 @@ def unpaired_permutation(
     Returns
     -------
     UnpairedTest
-        p is ``(count + 1) / (n_resamples + 1)``, or the share of all exchanges if they are enumerated; two-sided, it is twice the smaller
-        side. The interval inverts the test with the same exchanges.
+        p is ``(count + 1) / (n_resamples + 1)``, or the share of all exchanges if they are
+        enumerated; two-sided, it is twice the smaller side. The interval inverts the test with the
+        same exchanges.
 
     Raises
     ------

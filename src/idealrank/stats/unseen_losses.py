@@ -1,4 +1,6 @@
-"""Rare large losses that a sample may miss: a test and a bound of a mean from the largest loss of a query, for any distribution."""
+"""Rare large losses that a sample may miss: a test and a bound of a mean from the largest loss of a
+query, for any distribution.
+"""
 
 import math
 from collections.abc import Callable
@@ -21,13 +23,15 @@ _CHUNK = 1 << 20  # complex numbers at once
 
 
 def unseen_loss_p(differences: FloatArray, margin: float, largest_loss: float, *, design: Design | None = None) -> float:
-    r"""Test that the mean difference is above ``-margin``, when a query may lose up to `largest_loss`.
+    r"""Test that the mean difference is above ``-margin``, when a query may lose up to
+    `largest_loss`.
 
-    With weights ``w_j`` drawn from a flat Dirichlet law over the n queries and one more, which loses
-    the most possible, p is the probability that the weighted mean is at most ``-margin``. If no query
-    lost anything, p is ``(1 - margin / largest_loss)^n``, the rule of three; for queries that lose all
-    or nothing it is the exact binomial p value of Clopper and Pearson. With many queries it
-    approaches that of the t test, which is too small for skewed differences of few queries.
+    With weights ``w_j`` drawn from a flat Dirichlet law over the n queries and one more, which
+    loses the most possible, p is the probability that the weighted mean is at most ``-margin``. If
+    no query lost anything, p is ``(1 - margin / largest_loss)^n``, the rule of three; for queries
+    that lose all or nothing it is the exact binomial p value of Clopper and Pearson. With many
+    queries it approaches that of the t test, which is too small for skewed differences of few
+    queries.
 
     Parameters
     ----------
@@ -117,14 +121,16 @@ def unseen_loss_bound(
     def excess(loss: float) -> float:
         return _p(totals, weights, loss, largest_loss) - alpha
 
-    # A loss below every observed one has p = 1; only if every query loses most, the largest has it, too.
+    # A loss below every observed one has p = 1; only if every query loses most, the largest has it,
+    # too.
     if excess(largest_loss) >= 0:
         return -largest_loss
     return -root_between(excess, -float(values.max()), largest_loss)
 
 
 def queries_without_loss(margin: float, largest_loss: float, alpha: float = 0.05) -> int:
-    """Return the fewest queries that rule out a mean loss of the margin if none of them loses anything.
+    """Return the fewest queries that rule out a mean loss of the margin if none of them loses
+    anything.
 
     Parameters
     ----------
@@ -168,8 +174,9 @@ def error_rate_known(differences: FloatArray, largest_loss: float, alpha: float,
     if not alpha or not math.isfinite(largest_loss) or differences.min() < -largest_loss * (1 + ROUNDING):
         return False
     totals, weights = used.unit_totals(differences), _unit_weights(used)
-    # By Jensen's inequality p is at least exp(-E max(S, 0) / w), where S is the weighted total and w the size of the loss added,
-    # and E max(S, 0) is at most the root of E S^2: most verdicts that the bound does not support need no integral.
+    # By Jensen's inequality p is at least exp(-E max(S, 0) / w), where S is the weighted total and
+    # w the size of the loss added, and E max(S, 0) is at most the root of E S^2: most verdicts that
+    # the bound does not support need no integral.
     root_mean_square = math.sqrt(float(totals.sum() ** 2 + (totals**2).sum()))
     if root_mean_square < -math.log(alpha) * largest_loss * weights.max():
         return False

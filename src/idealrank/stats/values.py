@@ -1,4 +1,6 @@
-"""Values of queries as columns, tables and levels, checked where they come in; and whether the caller gave one column or many."""
+"""Values of queries as columns, tables and levels, checked where they come in; and whether the
+caller gave one column or many.
+"""
 
 from numbers import Real
 from typing import Any, TypeAlias

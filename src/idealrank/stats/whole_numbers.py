@@ -1,9 +1,12 @@
-"""Values as whole numbers of a unit so small that nothing is lost, and so large that every sum over a subset is exact.
+"""Values as whole numbers of a unit so small that nothing is lost, and so large that every sum over
+a subset is exact.
 
-A sum of floats depends on the order of its terms in the last bits; a sum of whole numbers below 2^53 does not. Resampling over
-whole numbers gives the same bits for any block, thread or processor, and ties are ties.
+A sum of floats depends on the order of its terms in the last bits; a sum of whole numbers below
+2^53 does not. Resampling over whole numbers gives the same bits for any block, thread or processor,
+and ties are ties.
 
-Runs on the same queries as whole numbers of one unit, and counts of one statistic beyond many thresholds.
+Runs on the same queries as whole numbers of one unit, and counts of one statistic beyond many
+thresholds.
 """
 
 from typing import Any, NamedTuple

@@ -1,4 +1,6 @@
-"""Results that stay: a folder with an SQLite file and value files, in which every number is found again with what made it."""
+"""Results that stay: a folder with an SQLite file and value files, in which every number is found
+again with what made it.
+"""
 
 from idealrank.store.monitoring import StoredAlarm, StoredNotice, StoredRound
 from idealrank.store.record import Entry, Record

@@ -1,4 +1,6 @@
-"""Unpack an untrusted zip archive: names and sizes first, then step by step, within a limit of memory."""
+"""Unpack an untrusted zip archive: names and sizes first, then step by step, within a limit of
+memory.
+"""
 
 import struct
 import zipfile
@@ -16,7 +18,8 @@ _STEP = 1 << 20
 _OF_A_VALUE = 72  # bytes that Python takes for a value of JSON, about
 _MEMBERS, _OF_A_MEMBER = 16, 256  # of a directory, at most: zipfile reads all of it
 
-# The end of an archive without a comment: signature, disks, entries, size and place of the directory, length of the comment.
+# The end of an archive without a comment: signature, disks, entries, size and place of the
+# directory, length of the comment.
 _END = struct.Struct("<4s4H2LH")
 _SIGNATURE, _LARGE_SIGNATURE, _LOCATOR = b"PK\x05\x06", b"PK\x06\x07", 20
 

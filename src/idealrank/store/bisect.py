@@ -1,4 +1,6 @@
-"""Next commit to evaluate in a bisection: git supplies the order of commits, a store their values."""
+"""Next commit to evaluate in a bisection: git supplies the order of commits, a store their
+values.
+"""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,6 @@
-"""One evaluation as one file, to go from store to store: a zip archive of its record and its value files, every hash checked."""
+"""One evaluation as one file, to go from store to store: a zip archive of its record and its value
+files, every hash checked.
+"""
 
 import hashlib
 import json
@@ -102,7 +104,9 @@ def _is_canonical(fields: Fields, record: bytes) -> bool:
 
 
 def _json(content: bytes, name: str) -> Any:
-    """Parse a member as JSON; NaN and infinities, which Python accepts and JSON lacks, are refused."""
+    """Parse a member as JSON; NaN and infinities, which Python accepts and JSON lacks, are
+    refused.
+    """
     try:
         return json.loads(content, parse_constant=_no_json)
     except (ValueError, RecursionError) as error:

@@ -1,10 +1,13 @@
-"""The SQLite file of a store: its tables, made or brought up to date, and transactions that are on the disk when they end.
+"""The SQLite file of a store: its tables, made or brought up to date, and transactions that are on
+the disk when they end.
 
-**A database that may not be written** is read beside a writer where there is one, and from a copy in memory otherwise. SQLite reads a
-database with a log (WAL) only where it may make files beside it. It can be told that a file never changes (``immutable=1``), but this
-folder may be read-only for one user, or one mount, and not for another.
+**A database that may not be written** is read beside a writer where there is one, and from a copy
+in memory otherwise. SQLite reads a database with a log (WAL) only where it may make files beside
+it. It can be told that a file never changes (``immutable=1``), but this folder may be read-only for
+one user, or one mount, and not for another.
 
-**Records whose hash is right** are the only ones that rows are read from: a damaged page is an error, never a number.
+**Records whose hash is right** are the only ones that rows are read from: a damaged page is an
+error, never a number.
 """
 
 import errno
@@ -112,7 +115,8 @@ def in_memory(content: bytes) -> sqlite3.Connection:
     """Open a database of these bytes."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     if content:  # SQLite takes nothing for a lack of memory
-        connection.deserialize(content[: _MODES.start] + _LOGLESS + content[_MODES.stop :])  # memory has no log
+        # memory has no log
+        connection.deserialize(content[: _MODES.start] + _LOGLESS + content[_MODES.stop :])
     return connection
 
 
@@ -174,11 +178,11 @@ def damaged(place: Any, key: Any) -> InputError:
 APPLICATION = 0x69727374
 VERSION = 3
 
-# What every version added to the one before. A store is made by all of them in turn, so that a new one and one brought up to date are
-# the same; none may ever be changed once people have stores.
+# What every version added to the one before. A store is made by all of them in turn, so that a new
+# one and one brought up to date are the same; none may ever be changed once people have stores.
 _FIRST = (
-    # One row for each evaluation, comparison and gate. `record` is canonical JSON and never changes; `digest` is its SHA-256, and `id` the
-    # first digits of that.
+    # One row for each evaluation, comparison and gate. `record` is canonical JSON and never
+    # changes; `digest` is its SHA-256, and `id` the first digits of that.
     """CREATE TABLE entry (
         id TEXT PRIMARY KEY, kind TEXT NOT NULL CHECK (kind IN ('evaluation', 'comparison', 'gate')), time TEXT NOT NULL,
         name TEXT NOT NULL, digest TEXT NOT NULL, record TEXT NOT NULL, convention TEXT NOT NULL, fingerprint TEXT NOT NULL,
@@ -220,7 +224,8 @@ _NOTES_OF_THEIR_OWN = (
     "ALTER TABLE entry DROP COLUMN note",
 )
 _MONITORS = (
-    # One row for each round of canary queries; `record` is JSON, and the evaluation may be removed without it.
+    # One row for each round of canary queries; `record` is JSON, and the evaluation may be removed
+    # without it.
     """CREATE TABLE round (
         monitor TEXT NOT NULL, number INTEGER NOT NULL, time TEXT NOT NULL,
         outcome TEXT NOT NULL CHECK (outcome IN ('running', 'complete', 'incomplete', 'failed', 'interrupted')),
@@ -293,7 +298,8 @@ class Database:
         return sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
 
     def _learn(self) -> None:
-        # What SQLite takes out of a record may be the half of a letter, which stands there by its escape.
+        # What SQLite takes out of a record may be the half of a letter, which stands there by its
+        # escape.
         self._connection.text_factory = lambda text: text.decode("utf-8", "backslashreplace")
         teach(self._connection)
 
@@ -317,12 +323,14 @@ class Database:
             try:
                 self._connection.execute("PRAGMA journal_mode=WAL")
                 break
-            except sqlite3.OperationalError as error:  # the timeout does not cover two who make a store at once
+            # the timeout does not cover two who make a store at once
+            except sqlite3.OperationalError as error:
                 if "locked" not in str(error) or time.monotonic() > deadline:
                     raise
                 time.sleep(0.02)
         self._connection.execute("PRAGMA synchronous=FULL")
-        self._connection.execute("PRAGMA fullfsync=ON")  # for macOS, whose fsync leaves data in the disk's own cache
+        # for macOS, whose fsync leaves data in the disk's own cache
+        self._connection.execute("PRAGMA fullfsync=ON")
         self._connection.execute("PRAGMA foreign_keys=ON")
         if self._number("user_version") != VERSION:
             with self.writing():
@@ -420,7 +428,8 @@ class Database:
             yield
         except sqlite3.Error as error:
             raise InputError(f"{self.path}: {_reason(error)}") from error
-        except UnicodeDecodeError as error:  # of a message of SQLite, with bytes of a damaged page in it
+        # of a message of SQLite, with bytes of a damaged page in it
+        except UnicodeDecodeError as error:
             raise InputError(f"{self.path}: {_reason(sqlite3.DatabaseError('malformed'))}") from error
         except OSError as error:
             raise not_written(error.filename or self.path, error) from error

@@ -199,7 +199,8 @@ def read_measures(kept: Sequence[Fields], whose: str, given: Sequence[Measure] =
 def read_coverage(record: Fields, missing: Sequence[str], by_measure: Mapping[str, MeasureCoverage] | None = None) -> Coverage:
     """The coverage of an evaluation's record; earlier versions kept no counts by measure."""
     kept = record["coverage"]
-    by_rank = record.get("relevant_by_rank", ())  # records of earlier versions have neither these counts nor their total
+    # records of earlier versions have neither these counts nor their total
+    by_rank = record.get("relevant_by_rank", ())
     return Coverage(
         **{name: kept.get(name, 0) for name in _COUNTS},
         missing_queries=tuple(missing),
@@ -230,7 +231,9 @@ def view_array(content: bytes, kind: str, shape: tuple[int, int], whose: str) ->
     header = _array_header(kind, shape)
     if content.startswith(header) and len(content) == len(header) + math.prod(shape) * np.dtype(kind).itemsize:
         array: Any = np.frombuffer(content, kind, offset=len(header)).reshape(shape)
-    else:  # a file that is not as `array_blob` writes it: NumPy parses the header, which takes longer than the hash
+    # a file that is not as `array_blob` writes it: NumPy parses the header, which takes longer than
+    # the hash
+    else:
         array = np.lib.format.read_array(BytesIO(content), allow_pickle=False)
     if array.dtype != np.dtype(kind) or array.shape != shape:
         raise InputError(f"{whose}: found {array.dtype} values of shape {array.shape} in its file, expected {kind} of shape {shape}")

@@ -1,4 +1,6 @@
-"""Rows and value files of one evaluation or verdict, ready to write; and what may change of an entry: tags, notes and removal."""
+"""Rows and value files of one evaluation or verdict, ready to write; and what may change of an
+entry: tags, notes and removal.
+"""
 
 import hashlib
 import secrets

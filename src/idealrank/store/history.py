@@ -228,7 +228,8 @@ def _of_query(store: Readable, query: str, found: "Sequence[_Kept]") -> list[flo
 
 def _value(store: Readable, one: "_Kept", row: int | None) -> float:
     whose = f"evaluation {one.id}"
-    content = store.files.read(one.files["values"], whose)  # also where its value is not needed: damage is reported
+    # also where its value is not needed: damage is reported
+    content = store.files.read(one.files["values"], whose)
     values = view_array(content, "<f8", (one.n_queries, len(one.measures)), whose)
     return math.nan if row is None else float(values[row, one.place])
 

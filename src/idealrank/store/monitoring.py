@@ -1,7 +1,8 @@
-"""Rounds of canary queries in a store, with the alarms that they opened and closed, and the messages about these.
+"""Rounds of canary queries in a store, with the alarms that they opened and closed, and the
+messages about these.
 
-A round, what the alarms know after it, the alarms it opened or closed, and the messages to send are written in one transaction. After a
-kill in any place either all of it is there, or nothing.
+A round, what the alarms know after it, the alarms it opened or closed, and the messages to send are
+written in one transaction. After a kill in any place either all of it is there, or nothing.
 """
 
 import json
@@ -33,12 +34,14 @@ class StoredRound:
     time : str
         Start, UTC, ISO 8601.
     outcome : {"running", "complete", "incomplete", "failed", "interrupted"}
-        ``incomplete`` if too many queries failed for a value, ``failed`` if all did, ``interrupted`` if its process ended before it did.
+        ``incomplete`` if too many queries failed for a value, ``failed`` if all did,
+        ``interrupted`` if its process ended before it did.
     evaluation : str or None
         Id of its evaluation; None if there is none, or if it was removed.
     record : mapping
-        ``measure``, ``value``, ``low``, ``high``, ``queries``, ``failed`` (share), ``coverage``, ``label_days``, ``latency`` (ms, by
-        ``p50``, ``p95``, ``p99``), ``slices``, ``readings`` of the alarms, ``problems``. A key may be missing.
+        ``measure``, ``value``, ``low``, ``high``, ``queries``, ``failed`` (share), ``coverage``,
+        ``label_days``, ``latency`` (ms, by ``p50``, ``p95``, ``p99``), ``slices``, ``readings`` of
+        the alarms, ``problems``. A key may be missing.
 
     Examples
     --------
@@ -69,7 +72,8 @@ class StoredAlarm:
     opened_time, closed_time : str and (str or None)
         UTC, ISO 8601.
     closing : str or None
-        ``recovered``, or ``superseded`` where the alarm lost its meaning, as after a change of the judgments.
+        ``recovered``, or ``superseded`` where the alarm lost its meaning, as after a change of the
+        judgments.
     record : mapping
         ``text``, ``kind``, ``value``, ``limit`` at the opening.
 
@@ -104,7 +108,8 @@ class StoredNotice:
     Attributes
     ----------
     id : str
-        Alarm, event and channel: the same at every attempt, so that a receiver can drop a repeated one.
+        Alarm, event and channel: the same at every attempt, so that a receiver can drop a repeated
+        one.
     alarm, event, channel : str
         What it is about, and where it goes.
     content : mapping
@@ -174,7 +179,7 @@ class Monitoring:
         self._database = database
         self._files = files
 
-    # --- reading -----------------------------------------------------------------------------------------------------------------
+    # --- reading ----------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
         """Return what the alarms know; empty before the first round."""
@@ -245,10 +250,11 @@ class Monitoring:
             for key, alarm, event, channel, content, attempts, sent, problem in rows
         ]
 
-    # --- writing -----------------------------------------------------------------------------------------------------------------
+    # --- writing ----------------------------------------------------------------------------------
 
     def begin(self, time: str) -> int:
-        """Note that a round starts, and return its number; rounds that still run in the store were interrupted.
+        """Note that a round starts, and return its number; rounds that still run in the store were
+        interrupted.
 
         The caller sees to it that no other process runs a round of this monitor.
         """
@@ -284,7 +290,8 @@ class Monitoring:
         outcome : {"complete", "incomplete", "failed"}
             How it ended.
         advance : callable
-            Takes the state and the number of the round, and returns the step. It may be called again if the transaction fails.
+            Takes the state and the number of the round, and returns the step. It may be called
+            again if the transaction fails.
         evaluation : Evaluation, optional
             What the round measured.
         record : Record, optional
@@ -293,7 +300,8 @@ class Monitoring:
         Raises
         ------
         InputError
-            Nothing was stored: the disk is full, the store cannot be written, or the round was finished before.
+            Nothing was stored: the disk is full, the store cannot be written, or the round was
+            finished before.
         """
         adding = None if evaluation is None else evaluation_adding(evaluation, None, record or Record())
         with (

@@ -1,4 +1,6 @@
-"""Where a store may be: not on a network, for there SQLite's locks and shared memory are not to be trusted."""
+"""Where a store may be: not on a network, for there SQLite's locks and shared memory are not to be
+trusted.
+"""
 
 import re
 from pathlib import Path
@@ -17,8 +19,8 @@ _MOUNTS = Path("/proc/mounts")
 
 
 def network_mount(folder: Path, mounts: Path = _MOUNTS) -> tuple[str, str] | None:
-    r"""Type and mount point of the network file system a folder lies on; None if it lies on none, or
-    if unknown.
+    r"""Type and mount point of the network file system a folder lies on; None if it lies on none,
+    or if unknown.
     """
     try:
         table = mounts.read_text(encoding="utf-8", errors="surrogateescape")

@@ -60,7 +60,8 @@ class Entry:
     name : str
         Name of the run; for a comparison the names of its runs, joined by ``against``.
     means : mapping of str to (float or None)
-        For an evaluation: means by the text of the measure; None if no query counts or the mean is not finite.
+        For an evaluation: means by the text of the measure; None if no query counts or the mean is
+        not finite.
     n_queries : int or None
         Number of queries of an evaluation.
     convention, fingerprint : str
@@ -124,7 +125,8 @@ def file_name(path: str) -> str:
     return PureWindowsPath(path).name or PurePosixPath(path).name
 
 
-# An absolute path after the start of a word, or after what parts words in an option: --output=/tmp/x, a:/b, [/tmp/x].
+# An absolute path after the start of a word, or after what parts words in an option:
+# --output=/tmp/x, a:/b, [/tmp/x].
 _ABSOLUTE = re.compile(r"(^|[=,:;\[({'\"\s])((?:file:)?(?:[A-Za-z]:[\\/]|\\\\|/|~[\w.-]*[\\/])[^=,;'\"\])}\s]+)")
 
 # An option whose value is one absolute path, blanks and all: --output=/home/ann smith/x, -o/tmp/x.

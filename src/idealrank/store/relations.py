@@ -201,7 +201,8 @@ def _values(pa: Any, files: ValueFiles, kept: Sequence[_Kept]) -> Relation:
         for one in kept:
             whose, queries_file, texts = f"evaluation {one.id}", one.files["queries"], one.texts
             if queries_file not in lists:
-                lists = {queries_file: _texts(pa, json.loads(files.read(queries_file, whose)))}  # one list at a time
+                # one list at a time
+                lists = {queries_file: _texts(pa, json.loads(files.read(queries_file, whose)))}
             queries = lists[queries_file]
             shape = (len(queries), len(texts))
             values = read_array(files.read(one.files["values"], whose), "<f8", shape, whose).ravel()
@@ -248,7 +249,8 @@ def write_parquet(store: Readable, folder: "str | Path") -> dict[str, int]:
     store : Store
         What is written.
     folder : str or Path
-        It is made where there is none; files of an earlier time are replaced, each when its successor is whole.
+        It is made where there is none; files of an earlier time are replaced, each when its
+        successor is whole.
 
     Returns
     -------

@@ -1,4 +1,6 @@
-"""Verdicts made again from what a store keeps: the same evaluations, options and seed give the same numbers."""
+"""Verdicts made again from what a store keeps: the same evaluations, options and seed give the same
+numbers.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -34,7 +36,8 @@ def comparison_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own
         measures=_measures(list(kept.result["pairs"][0]["measures"]), own),
         baseline=method["baseline"],
         test=method["test"],
-        # Until there were families, Holm's method over all tests was the default; such verdicts follow the rule of today.
+        # Until there were families, Holm's method over all tests was the default; such verdicts
+        # follow the rule of today.
         correction="holm" if method["correction"] == "holm" and "all queries" not in method["families"] else "auto",
         level=method["level"],
         margin=method["margin"],

@@ -104,7 +104,8 @@ class Stored:
         return np.ones(self._shape, np.bool_) if content is None else read_array(content, "|b1", self._shape, self._whose)
 
     def values(self, measure: str) -> FloatArray:
-        """Values of one measure by its text, shape (n_queries,), including measures that cannot be recreated.
+        """Values of one measure by its text, shape (n_queries,), including measures that cannot be
+        recreated.
 
         Raises
         ------
@@ -117,12 +118,14 @@ class Stored:
 
     @cached_property
     def evaluation(self) -> Evaluation:
-        """The evaluation, as it was stored, to the last bit; of its input files it has the names without folders.
+        """The evaluation, as it was stored, to the last bit; of its input files it has the names
+        without folders.
 
         Raises
         ------
         OptionError
-            A measure or a function of the convention is the user's own and was not given to `Store.evaluation`.
+            A measure or a function of the convention is the user's own and was not given to
+            `Store.evaluation`.
         InputError
             A file is missing or damaged.
         """

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 
 _LARGE = ("values", "hits")
-# Before the question is asked: no files, no network, no extensions, no variables of this process; and no way back.
+# Before the question is asked: no files, no network, no extensions, no variables of this process;
+# and no way back.
 _CLOSED = (
     "SET python_enable_replacements = false",
     "SET autoinstall_known_extensions = false",
@@ -26,8 +27,9 @@ _CLOSED = (
     "SET allow_community_extensions = false",
     "SET enable_external_access = false",
 )
-# DuckDB before 2.0 lets the function enable_logging write files in spite of that, unless it has no disk at all, not even for what does
-# not fit in memory. Later ones count it to the configuration, which is locked.
+# DuckDB before 2.0 lets the function enable_logging write files in spite of that, unless it has no
+# disk at all, not even for what does not fit in memory. Later ones count it to the configuration,
+# which is locked.
 _DISKLESS = "SET disabled_filesystems = 'LocalFileSystem'"
 _LOCKED = "SET lock_configuration = true"
 _MOST_ROWS = 10_000_000  # of an answer, which Python holds as objects
@@ -69,15 +71,17 @@ class Answer:
 def ask(store: Readable, query: str) -> Answer:
     """Run one SELECT over the tables of a store.
 
-    The tables are ``evaluations``, ``means``, ``values``, ``hits``, ``comparisons``, ``gates`` and ``tags``. Value files are read only
-    where ``values`` or ``hits`` is asked. The store is not locked: what is written meanwhile is not seen.
+    The tables are ``evaluations``, ``means``, ``values``, ``hits``, ``comparisons``, ``gates`` and
+    ``tags``. Value files are read only where ``values`` or ``hits`` is asked. The store is not
+    locked: what is written meanwhile is not seen.
 
     Parameters
     ----------
     store : Store
         What is asked.
     query : str
-        One SELECT (or VALUES, DESCRIBE, SUMMARIZE, EXPLAIN) in DuckDB's SQL. It cannot read or write files, nor use the network.
+        One SELECT (or VALUES, DESCRIBE, SUMMARIZE, EXPLAIN) in DuckDB's SQL. It cannot read or
+        write files, nor use the network.
 
     Raises
     ------
@@ -105,7 +109,8 @@ def ask(store: Readable, query: str) -> Answer:
                 _give(connection, name, relation, query)
             _lock(duckdb, connection)
             return _answer(connection.execute(query))
-        except (duckdb.Error, RuntimeError, OverflowError) as error:  # the latter of values that Python cannot hold
+        # the latter of values that Python cannot hold
+        except (duckdb.Error, RuntimeError, OverflowError) as error:
             hint = f"; {_tables()}" if isinstance(error, duckdb.BinderException | duckdb.CatalogException) else ""
             raise OptionError(f"sql: {_reason(error)}{hint}") from None
 

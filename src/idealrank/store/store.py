@@ -1,4 +1,6 @@
-"""A store: every evaluation, comparison and gate that was put in, with what made it, in one folder."""
+"""A store: every evaluation, comparison and gate that was put in, with what made it, in one
+folder.
+"""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -36,8 +38,9 @@ else:
 class Store:
     """Evaluations, comparisons and gates kept in a folder; open it with `Store.open`.
 
-    A store object belongs to one thread of one process; any number of them may use one folder at a time. When `add` returns an id, the
-    entry is on disk. Close the store, or use it in a ``with`` statement.
+    A store object belongs to one thread of one process; any number of them may use one folder at a
+    time. When `add` returns an id, the entry is on disk. Close the store, or use it in a ``with``
+    statement.
 
     Examples
     --------
@@ -69,7 +72,8 @@ class Store:
         Raises
         ------
         InputError
-            The folder is on a network, holds no store or one of a newer version, or holds none and is not writable.
+            The folder is on a network, holds no store or one of a newer version, or holds none and
+            is not writable.
 
         Notes
         -----
@@ -87,11 +91,14 @@ class Store:
         return cls(folder, Database(folder, upgrade=upgrade))
 
     def close(self) -> None:
-        """Close the store. Nothing is lost without it, but the last copy from the log to the file is postponed."""
+        """Close the store. Nothing is lost without it, but the last copy from the log to the file
+        is postponed.
+        """
         self._database.close()
 
     def check_writable(self) -> None:
-        """Refuse a store that is read-only: its folder is not writable, or lies on a read-only medium.
+        """Refuse a store that is read-only: its folder is not writable, or lies on a read-only
+        medium.
 
         Raises
         ------
@@ -112,7 +119,7 @@ class Store:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
-    # --- putting in --------------------------------------------------------------------------------------------------------------
+    # --- putting in -------------------------------------------------------------------------------
 
     def add(self, evaluation: Evaluation, *, hits: JudgedHits | None = None, record: Record | None = None) -> str:
         """Keep an evaluation.
@@ -175,7 +182,9 @@ class Store:
     def add_gate(
         self, gated: "Gated", evaluations: Sequence[str], *, options: Mapping[str, Any] | None = None, record: Record | None = None
     ) -> str:
-        """Store the result of a gate, as `add_comparison`; the run's evaluation comes first, then its baselines."""
+        """Store the result of a gate, as `add_comparison`; the run's evaluation comes first, then
+        its baselines.
+        """
         parts = [self.resolve(one, kind="evaluation") for one in evaluations]
         return self._keep(verdict_adding("gate", gated, parts, options or {}, record or Record()))
 
@@ -188,7 +197,7 @@ class Store:
             adding.insert(connection)
         return adding.id
 
-    # --- finding again -----------------------------------------------------------------------------------------------------------
+    # --- finding again ----------------------------------------------------------------------------
 
     def resolve(self, beginning: str, *, kind: Kind | None = None) -> str:
         """Return the full id for a unique prefix of at least 4 digits.
@@ -276,7 +285,8 @@ class Store:
         return queries.entries(self._database, {name: value for name, value in wanted.items() if value is not None}, limit)
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        """Run a SELECT in SQLite's SQL over the tables of the store; the schema may grow with a version.
+        """Run a SELECT in SQLite's SQL over the tables of the store; the schema may grow with a
+        version.
 
         Raises
         ------
@@ -299,7 +309,8 @@ class Store:
         query: str | None = None,
         since: str | None = None,
     ) -> Timeline:
-        """Return the values of one measure in the order in which they were stored, for all queries or for one.
+        """Return the values of one measure in the order in which they were stored, for all queries
+        or for one.
 
         Parameters
         ----------
@@ -323,7 +334,9 @@ class Store:
         return history.history(self, measure=measure, runs=runs, tag=tag, query=query, since=since)
 
     def sql(self, query: str) -> "Answer":
-        """Return DuckDB's result of one SELECT over the tables of the store; see `idealrank.store.sql.ask`."""
+        """Return DuckDB's result of one SELECT over the tables of the store; see
+        `idealrank.store.sql.ask`.
+        """
         from idealrank.store.sql import ask  # noqa: PLC0415  (an extra)
 
         return ask(self, query)
@@ -334,7 +347,7 @@ class Store:
 
         return write_parquet(self, folder)
 
-    # --- words beside it ---------------------------------------------------------------------------------------------------------
+    # --- words beside it --------------------------------------------------------------------------
 
     def tag(self, id: str, *tags: str) -> None:  # noqa: A002
         """Add tags to an entry; an existing tag is kept."""
@@ -365,7 +378,8 @@ class Store:
         entries.remove(self._database, self.resolve(id))
 
     def gc(self, *, dry_run: bool = False) -> Swept:
-        """Remove the value files that no entry needs, and files of writers killed at least an hour ago.
+        """Remove the value files that no entry needs, and files of writers killed at least an hour
+        ago.
 
         Other writers may continue meanwhile.
 
@@ -376,7 +390,7 @@ class Store:
         """
         return sweep(self._database, self.files, dry_run=dry_run)
 
-    # --- rounds of canary queries -------------------------------------------------------------------------------------------------
+    # --- rounds of canary queries -----------------------------------------------------------------
 
     def monitors(self) -> list[str]:
         """Return the names of all monitors with a round in this store, in order."""
@@ -394,7 +408,7 @@ class Store:
         """
         return Monitoring(name, self._database, self.files)
 
-    # --- carrying ----------------------------------------------------------------------------------------------------------------
+    # --- carrying ---------------------------------------------------------------------------------
 
     def export_file(self, id: str, path: "str | Path") -> None:  # noqa: A002
         """Write one evaluation, with tags and notes, as one file that another store can import.
@@ -410,7 +424,8 @@ class Store:
         export(entry, fields, [(str(time), str(text)) for time, text in notes], partial(self.files.read, whose=entry.id), Path(path))
 
     def import_file(self, path: "str | Path") -> str:
-        """Import a file written by `export_file`; the entry keeps its id. Existing entries are kept, and damaged ones repaired.
+        """Import a file written by `export_file`; the entry keeps its id. Existing entries are
+        kept, and damaged ones repaired.
 
         Raises
         ------
@@ -431,10 +446,11 @@ class Store:
                 adding.mend(connection)
         return adding.id
 
-    # --- making again ------------------------------------------------------------------------------------------------------------
+    # --- making again -----------------------------------------------------------------------------
 
     def compare_again(self, id: str, *, measures: Sequence[Measure] = (), convention: Convention | None = None) -> "Comparison":  # noqa: A002
-        """Repeat a comparison from the stored evaluations, options and seed; `measures` and `convention` as for `evaluation`.
+        """Repeat a comparison from the stored evaluations, options and seed; `measures` and
+        `convention` as for `evaluation`.
 
         Raises
         ------

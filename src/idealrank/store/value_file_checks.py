@@ -27,7 +27,8 @@ _HITS = {
     "documents": "|u1", "document": "<i8", "depth": "<i8", "lengths": "<i8", "query": "<i8", "rank": "<i8", "tie_first": "<i8",
     "tie_last": "<i8", "grade": "<f8",
 }  # fmt: skip
-_KINDS = ("AP", "NumRet", "GMAP")  # measures whose values are put together by mean, sum and geometric mean
+# measures whose values are put together by mean, sum and geometric mean
+_KINDS = ("AP", "NumRet", "GMAP")
 _MEASURE_COUNTS = {"scored", "no_relevant", "comparable", "unanswerable"}
 _CLOSE = 1e-12  # as far as systems differ in logarithms, which geometric means take
 

@@ -1,4 +1,6 @@
-"""Value files: named by the hash of their content, written whole, on the disk before any entry names them; unused ones are removed."""
+"""Value files: named by the hash of their content, written whole, on the disk before any entry
+names them; unused ones are removed.
+"""
 
 import hashlib
 import os

@@ -1,8 +1,10 @@
-"""Hypothesis strategies for judgments, runs, lists, measures and conventions, and the checks that every measure and backend must pass.
+"""Hypothesis strategies for judgments, runs, lists, measures and conventions, and the checks that
+every measure and backend must pass.
 
-For tests of measures and search backends of one's own and of this library. Hypothesis, of the extra ``testing``, is imported when a
-strategy is made; `check_measure` and `check_backend` do without it.
-Scores tie often, near-ties differ beyond float32, and both zeros occur, for that is where rankings go wrong.
+For tests of measures and search backends of one's own and of this library. Hypothesis, of the extra
+``testing``, is imported when a strategy is made; `check_measure` and `check_backend` do without it.
+Scores tie often, near-ties differ beyond float32, and both zeros occur, for that is where rankings
+go wrong.
 """
 
 from idealrank.conventions import PRESETS

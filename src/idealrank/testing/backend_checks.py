@@ -1,4 +1,6 @@
-"""The contract of search backends, tried on one of them: order, limit, repetition, hostile queries, threads, errors, closing."""
+"""The contract of search backends, tried on one of them: order, limit, repetition, hostile queries,
+threads, errors, closing.
+"""
 
 import math
 import threading
@@ -12,7 +14,8 @@ from idealrank.errors import BackendError, OptionError, shown
 from idealrank.live.backends.protocol import Backend, SearchQuery
 
 _THREADS = 4
-# Empty, blank, other scripts, letters that compose, direction marks, operators of query languages, JSON, SQL, a null, and a long text.
+# Empty, blank, other scripts, letters that compose, direction marks, operators of query languages,
+# JSON, SQL, a null, and a long text.
 HOSTILE = (
     "", " \t\n ", "été naïve", "東京の天気", "שלום \u202eabc", "e\u0301", "👩\u200d👩 ", "AND OR NOT NEAR(", 'a "b',
     "title:x^2 ~1 [* TO *]", "-a +b !c | (d", '{"match_all": {}}', "'; DROP TABLE documents; --", "%s {text} ${HOME} \\", "a\0b",
@@ -199,15 +202,17 @@ def check_backend(
 ) -> None:
     """Check that a search backend keeps to the protocol `Backend`, and close it.
 
-    Answers have at most `limit` documents, each once, with finite scores that fall. Equal queries have equal answers, also from several
-    threads. Any text is answered or refused with `BackendError`: empty, other scripts, operators of query languages.
+    Answers have at most `limit` documents, each once, with finite scores that fall. Equal queries
+    have equal answers, also from several threads. Any text is answered or refused with
+    `BackendError`: empty, other scripts, operators of query languages.
 
     Parameters
     ----------
     backend : Backend
         Backend with an index that is filled.
     queries : sequence of SearchQuery or str
-        Queries that the index answers, one of them with two documents or more. Vector indexes need `SearchQuery` with a vector.
+        Queries that the index answers, one of them with two documents or more. Vector indexes need
+        `SearchQuery` with a vector.
     limit : int
         Documents of each query.
     exact : bool
@@ -215,7 +220,8 @@ def check_backend(
     unreachable : callable, optional
         Makes a backend whose engine is not reached; it must raise a temporary `BackendError`.
     mistaken : callable, optional
-        Makes a backend with a mistake, such as an unknown index; it must raise a `BackendError` that is not temporary, or `OptionError`.
+        Makes a backend with a mistake, such as an unknown index; it must raise a `BackendError`
+        that is not temporary, or `OptionError`.
 
     Raises
     ------

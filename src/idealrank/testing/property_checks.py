@@ -75,7 +75,9 @@ def _always(_: Measure) -> bool:
 
 
 def _is_cut_function(measure: Measure) -> bool:
-    """Return whether the documents that a function sees depend on the order of ties at the cutoff."""
+    """Return whether the documents that a function sees depend on the order of ties at the
+    cutoff.
+    """
     return measure.cutoff is not None and hasattr(measure, "extras")
 
 
@@ -127,7 +129,7 @@ def _convention(ties: str, no_relevant: str, others: str) -> Convention:
     return Convention.of(f"standard,no_relevant={no_relevant}{others}", ties=ties, **_POLICIES)
 
 
-# --- what breaks each promise ---------------------------------------------------------------------------------------------------
+# --- what breaks each promise ---------------------------------------------------------------------
 
 
 def _any_input(measure: Measure, case: Case) -> str:
@@ -269,7 +271,8 @@ def _does_not_add_up(measure: Measure, case: Case) -> str:
 
 
 def _responds_otherwise(measure: Measure, case: Case) -> str:
-    convention = Convention.of(case.convention, no_relevant="zero")  # the response is that of queries with relevant documents
+    # the response is that of queries with relevant documents
+    convention = Convention.of(case.convention, no_relevant="zero")
     for query in [query for query in case.qrels if case.run.get(query)]:
         grades, run = case.qrels[query], case.run[query]
         found = Run({query: run}).ranking(query, convention.alignment)
@@ -347,7 +350,8 @@ PROMISES = (
     Promise(
         broken="what its documents add does not sum to the value",
         fault=_does_not_add_up,
-        applies=lambda measure: measure.is_explained and measure.aggregate != "geometric",  # a geometric mean lifts values of 0
+        # a geometric mean lifts values of 0
+        applies=lambda measure: measure.is_explained and measure.aggregate != "geometric",
         ties=_orders_offered,
     ),
 )
@@ -364,14 +368,16 @@ def unrounded(measure: Measure) -> Measure:
 def check_measure(measure: "Measure | type[Measure]", *, max_examples: int = 100) -> None:
     """Check every promise of a measure's class facts.
 
-    Facts, text, bounds, the ideal order, other document names, other queries beside it, ties as the class says, arrays, parts that are
-    merged, every output, and that what documents add (`terms`, `group_terms`) sums to the value. Measures that need other tables than
-    judgments and a run are held to their facts and their text alone.
+    Facts, text, bounds, the ideal order, other document names, other queries beside it, ties as the
+    class says, arrays, parts that are merged, every output, and that what documents add (`terms`,
+    `group_terms`) sums to the value. Measures that need other tables than judgments and a run are
+    held to their facts and their text alone.
 
     Parameters
     ----------
     measure : Measure
-        Of a function or of a class; one with options is tried with these. A class is tried with no more options than it must have.
+        Of a function or of a class; one with options is tried with these. A class is tried with no
+        more options than it must have.
     max_examples : int
         How many inputs each promise is tried on; they are the same each time.
 

@@ -1,4 +1,6 @@
-"""Strategies: judgments, runs, lists, measures and conventions as Hypothesis draws them; and the facts that a class must state."""
+"""Strategies: judgments, runs, lists, measures and conventions as Hypothesis draws them; and the
+facts that a class must state.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
@@ -75,7 +77,8 @@ def _words() -> dict[str, tuple[str, ...]]:
 
 
 def judgments(*, grades: Sequence[float] = (0, 1, 2, 3), queries: Sequence[str] = QUERIES) -> "SearchStrategy[Grades]":
-    """Judgments ``{query: {document: grade}}`` of one or more of `queries`, each with one to eight documents.
+    """Judgments ``{query: {document: grade}}`` of one or more of `queries`, each with one to eight
+    documents.
 
     Parameters
     ----------
@@ -131,7 +134,8 @@ def _runs(scores: tuple[float, ...], queries: tuple[str, ...], max_size: int) ->
 
 
 def preferences(*, levels: Sequence[float] = (0, 1, 2, 2.5, 7), queries: Sequence[str] = QUERIES) -> "SearchStrategy[GroupedLevels]":
-    """Preferences ``{query: {group: [{document: level}, ...]}}``, groups of one to three sub-groups that never contradict themselves.
+    """Preferences ``{query: {group: [{document: level}, ...]}}``, groups of one to three sub-groups
+    that never contradict themselves.
 
     Parameters
     ----------
@@ -219,7 +223,8 @@ def _lists(grades: tuple[float, ...], scores: tuple[float, ...], max_size: int) 
 
 
 def measures(classes: Sequence[type[Measure]] | None = None) -> "SearchStrategy[Measure]":
-    """Measures of these classes, default all of one run and its judgments, with any options set that the class does not refuse.
+    """Measures of these classes, default all of one run and its judgments, with any options set
+    that the class does not refuse.
 
     Examples
     --------
@@ -305,7 +310,8 @@ def _conventions(presets: tuple[str, ...], fixed: tuple[tuple[str, str], ...]) -
 
 
 def missing_facts(cls: type[Measure]) -> list[str]:
-    """List the facts that a measure's class lacks or misstates; the property suite checks every listed measure.
+    """List the facts that a measure's class lacks or misstates; the property suite checks every
+    listed measure.
 
     Parameters
     ----------

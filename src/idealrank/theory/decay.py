@@ -1,6 +1,7 @@
 """Families of discounts and cutoffs in the theorems, by their behaviour as lists grow.
 
-Weights here use natural logarithms, D(r) = 1/log(1 + r), whatever the base: a constant factor cancels in NDCG.
+Weights here use natural logarithms, D(r) = 1/log(1 + r), whatever the base: a constant factor
+cancels in NDCG.
 """
 
 import math
@@ -21,7 +22,8 @@ from idealrank.measures.discounts import Discount, DiscountLike, LinearDiscount,
 Kind: TypeAlias = Literal["logarithmic", "zipf", "geometric", "linear", "finite", "unknown"]
 Depth: TypeAlias = Literal["whole", "share", "power", "constant"]
 _Real: TypeAlias = Callable[[FloatArray], FloatArray]
-# D, its integral from 1, its first derivative and its third: what the Euler-Maclaurin formula needs.
+# D, its integral from 1, its first derivative and its third: what the Euler-Maclaurin formula
+# needs.
 _Functions: TypeAlias = tuple[_Real, _Real, _Real, _Real]
 
 _LARGEST = 2**63  # list lengths from here on have no whole-number cutoffs

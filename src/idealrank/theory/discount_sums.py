@@ -1,12 +1,16 @@
-"""Sums of discounts over a list of n documents: decaying ones by the logarithm of n, and the linear one D(r) = n - r.
+"""Sums of discounts over a list of n documents: decaying ones by the logarithm of n, and the linear
+one D(r) = n - r.
 
-**Decaying discounts.** n may be 10^1000. A place in the list is its share of the list u = r/n, by its depth z = -ln u: 0 at the bottom,
-ln n at rank 1. All sums are measured in one unit, the size that F(n) has as n grows; it cancels in NDCG.
+**Decaying discounts.** n may be 10^1000. A place in the list is its share of the list u = r/n, by
+its depth z = -ln u: 0 at the bottom, ln n at rank 1. All sums are measured in one unit, the size
+that F(n) has as n grows; it cancels in NDCG.
 
-**The linear discount** changes with the list. Source of the measure: Jin and Geng; its limit and its means are derived here. With U_1,
-..., U_n independent and uniform, documents by their depth, the document of rank r has weight n - r = how many lie below it. So the mean
-of DCG over the whole list is n (n - 1) E[E[Y | 1 - U] 1(U' > U)] = n (n - 1) int E[Y | 1 - u] (1 - u) du; above rank k it is that
-integral with the factor P(U_(k : n-2) > u), the chance that fewer than k of the n - 2 others lie above u.
+**The linear discount** changes with the list. Source of the measure: Jin and Geng; its limit and
+its means are derived here. With U_1, ..., U_n independent and uniform, documents by their depth,
+the document of rank r has weight n - r = how many lie below it. So the mean of DCG over the whole
+list is n (n - 1) E[E[Y | 1 - U] 1(U' > U)] = n (n - 1) int E[Y | 1 - u] (1 - u) du; above rank k it
+is that integral with the factor P(U_(k : n-2) > u), the chance that fewer than k of the n - 2
+others lie above u.
 """
 
 import math
@@ -23,8 +27,8 @@ from idealrank.theory.quadrature import integrate
 from idealrank.theory.relevance import RelevanceModel, over_steps
 
 DEEPEST = 40.0  # beyond it 1 - exp(-z) is 1 in float64: no model tells such ranks from the very top
-# From here on the asymptotic series, ended at its smallest term, is exact to the last bit; SciPy's ends it after 20 terms, which leaves
-# an error of 1e-14 near 40, and overflows beyond 700.
+# From here on the asymptotic series, ended at its smallest term, is exact to the last bit; SciPy's
+# ends it after 20 terms, which leaves an error of 1e-14 near 40, and overflows beyond 700.
 _DIRECT = 40.0
 _LARGEST_EXPONENT = 700.0  # exp of more is not a float64
 _LI_2 = float(expi(math.log(2.0)))
@@ -190,7 +194,8 @@ def linear_corrected(model: RelevanceModel, n: int, log_share: float) -> float:
     above = sum(linear_gathered(model, float(end)) for end in ends) / 2
 
     def weight(reached: float) -> float:
-        # A grade that the cutoff ends has all its ranks: their weights are a number. One that ends before has a random number of them.
+        # A grade that the cutoff ends has all its ranks: their weights are a number. One that ends
+        # before has a random number of them.
         return _weight_above(reached) if reached < share else (_weight_above(share) - share * each / 2) / (1 - each)
 
     return above / over_steps(model, weight)

@@ -1,4 +1,6 @@
-"""Stability of a measure's order of two rankers as lists grow: which of them has the larger DCG at each size of the same list."""
+"""Stability of a measure's order of two rankers as lists grow: which of them has the larger DCG at
+each size of the same list.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -34,7 +36,9 @@ from idealrank.theory.simulation import (
 # Of the difference between a and b: 1, 0 or -1.
 Signs: TypeAlias = npt.NDArray[np.int8]
 
-_CELLS = 1 << 14  # of the inverse distribution functions; each cell has its exact mass, so its inside is all that is approximate
+# of the inverse distribution functions; each cell has its exact mass, so its inside is all that is
+# approximate
+_CELLS = 1 << 14
 _ROUNDING = 1e-14  # relative: DCGs that are closer differ by how they were summed
 _SAME_SHARE = 1e-6
 
@@ -62,7 +66,8 @@ class ModelRivals:
 
     gains: FloatArray  # of each level, rising from 0
     shares: FloatArray  # of each level
-    quantiles: tuple[tuple[FloatArray, ...], tuple[FloatArray, ...]]  # by ranker and level: distribution function on its grid
+    # by ranker and level: distribution function on its grid
+    quantiles: tuple[tuple[FloatArray, ...], tuple[FloatArray, ...]]
     grids: tuple[FloatArray, FloatArray]
 
     documents: None = None
@@ -112,7 +117,8 @@ class ModelRivals:
         rows = []
         for at in range(len(tables) - 1, -1, -1):
             there = since <= at
-            levels, since = np.compress(there, levels), np.compress(there, since)  # much faster than levels[there]
+            # much faster than levels[there]
+            levels, since = np.compress(there, levels), np.compress(there, since)
             rows.append(dcgs(gains_of(levels, self.gains), tables[at]))
         return rows[::-1]
 
@@ -121,7 +127,8 @@ class ModelRivals:
         grid, parts = self.grids[which], []
         for count, distribution in zip(counts.tolist(), self.quantiles[which], strict=True):
             steps = np.cumsum(rng.standard_exponential(count + 1))
-            parts.append(np.interp(steps[:-1] / steps[-1], distribution, grid))  # rising: each part is in order already
+            # rising: each part is in order already
+            parts.append(np.interp(steps[:-1] / steps[-1], distribution, grid))
         order = np.argsort(np.concatenate(parts), kind="stable")  # merges what is in order
         return np.repeat(np.arange(counts.size, dtype=np.uint8), counts)[order[::-1]]
 
@@ -248,7 +255,8 @@ _COLUMNS: tuple[Column, ...] = ("a_better", "b_better", "constant", "a_always", 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Distinguishability:
-    """Rates at which a measure ranks a above b at each list length, and at which this order holds from that length on.
+    """Rates at which a measure ranks a above b at each list length, and at which this order holds
+    from that length on.
 
     "From that length on" refers to the lengths examined, up to `largest`, and to nothing beyond.
 
@@ -259,7 +267,8 @@ class Distinguishability:
     names : tuple of str
         Names of a and b.
     source : {"models", "scores"}
-        Whether new documents were drawn from models, or the first documents of random orders were taken from real scores.
+        Whether new documents were drawn from models, or the first documents of random orders were
+        taken from real scores.
     sizes : int64 array, shape (m,)
         List lengths, rising.
     runs : int
@@ -267,9 +276,10 @@ class Distinguishability:
     level : float
         Confidence level of the intervals.
     counts : dict of str to int64 array, shape (m,)
-        Number of runs in which a was better at a length (``a_better``), in which b was (``b_better``), and in which this held at that
-        length and every larger one examined (``a_always``, ``b_always``); ``constant`` is the sum of the last two. A run with equal values
-        counts for neither.
+        Number of runs in which a was better at a length (``a_better``), in which b was
+        (``b_better``), and in which this held at that length and every larger one examined
+        (``a_always``, ``b_always``); ``constant`` is the sum of the last two. A run with equal
+        values counts for neither.
 
     Examples
     --------
@@ -294,7 +304,9 @@ class Distinguishability:
 
     @property
     def last_decade(self) -> BoolArray:
-        """Lengths of at least a tenth of the largest: stability from there on was observed over one decade at most."""
+        """Lengths of at least a tenth of the largest: stability from there on was observed over one
+        decade at most.
+        """
         mask: BoolArray = self.sizes * 10 >= self.largest
         return mask
 
@@ -304,7 +316,8 @@ class Distinguishability:
         return share
 
     def interval(self, column: Column) -> FloatArray:
-        """Clopper-Pearson interval of that probability, shape (m, 2): the Monte Carlo error of a finite number of runs.
+        """Clopper-Pearson interval of that probability, shape (m, 2): the Monte Carlo error of a
+        finite number of runs.
 
         Examples
         --------
@@ -315,7 +328,8 @@ class Distinguishability:
         return np.stack(clopper_pearson(self.share(column), np.full(self.sizes.size, float(self.runs)), self.level), axis=1)
 
     def to_frame(self, backend: Any = "pandas") -> Any:
-        """Return a dataframe with a row for each length: probabilities, intervals, and whether it is in the last decade.
+        """Return a dataframe with a row for each length: probabilities, intervals, and whether it
+        is in the last decade.
 
         Parameters
         ----------
@@ -382,27 +396,31 @@ def distinguish(
     threads: int | None = None,
     progress: ProgressCall | None = None,
 ) -> Distinguishability:
-    """Estimate how likely NDCG ranks one ranker above the other at each list length, and keeps this order on all longer lists.
+    """Estimate how likely NDCG ranks one ranker above the other at each list length, and keeps this
+    order on all longer lists.
 
     Parameters
     ----------
     a, b : callable, mapping or RelevanceModel; or arrays, shape (n,), with `labels`
-        Without labels: two models of relevance with the same share of relevant documents, whose scores are independent given the relevance
-        of a document. With labels: the scores that two rankers gave n documents.
+        Without labels: two models of relevance with the same share of relevant documents, whose
+        scores are independent given the relevance of a document. With labels: the scores that two
+        rankers gave n documents.
     discount, cutoff
         As for `simulate`.
     sizes : sequence of int, optional
-        List lengths; default eight per decade, for models from 100 to 100,000, for scores from 10 to n. A sign that changes twice between
-        two lengths is not seen, so few lengths make the order appear more stable.
+        List lengths; default eight per decade, for models from 100 to 100,000, for scores from 10
+        to n. A sign that changes twice between two lengths is not seen, so few lengths make the
+        order appear more stable.
     runs : int, optional
         Number of growing lists. Clopper-Pearson intervals of 200 runs are at most 0.14 wide.
     rng : Generator, seed or None
         Random generator or seed. Results do not depend on the number of threads.
     labels : array, shape (n,), optional
-        Grades of the documents. Each run takes the documents in random order, and each list is its beginning: resampling without
-        replacement from these n documents. The result shows how the verdict depends on which of them were drawn, not on other documents.
-        The longest lists of all runs have nearly all documents in common, so their verdicts agree for any measure. Tied scores give the
-        mean over all their orders.
+        Grades of the documents. Each run takes the documents in random order, and each list is its
+        beginning: resampling without replacement from these n documents. The result shows how the
+        verdict depends on which of them were drawn, not on other documents. The longest lists of
+        all runs have nearly all documents in common, so their verdicts agree for any measure. Tied
+        scores give the mean over all their orders.
     points, gain
         As for `simulate`, for both models.
     names : pair of str, optional
@@ -420,8 +438,8 @@ def distinguish(
     Raises
     ------
     InputError
-        The models have different shares of relevant documents; scores and labels differ in length, are not finite, or all documents have
-        the same gain.
+        The models have different shares of relevant documents; scores and labels differ in length,
+        are not finite, or all documents have the same gain.
     OptionError
         An option has an invalid value; the message names it.
 

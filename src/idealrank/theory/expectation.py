@@ -1,7 +1,8 @@
-"""Mean of NDCG on a list of n: Definition 20 in closed form except for one integral, its correction, and its error.
+"""Mean of NDCG on a list of n: Definition 20 in closed form except for one integral, its
+correction, and its error.
 
-Lemma 21 bounds the distance of Definition 20 from the mean of NDCG; Lemma 22 expands the difference of two rankers' means under the
-logarithmic discount.
+Lemma 21 bounds the distance of Definition 20 from the mean of NDCG; Lemma 22 expands the difference
+of two rankers' means under the logarithmic discount.
 """
 
 import math
@@ -56,25 +57,31 @@ def pseudo_expectation(
     points: Iterable[float] = (),
     gain: GainLike = "linear",
 ) -> float | FloatArray:
-    """Compute the mean NDCG of lists of n documents, up to terms that vanish faster than the distance to the limit.
+    """Compute the mean NDCG of lists of n documents, up to terms that vanish faster than the
+    distance to the limit.
 
-    Without the correction it is N of Wang et al., Definition 20, in which sums over ranks are integrals from rank 1 on::
+    Without the correction it is N of Wang et al., Definition 20, in which sums over ranks are
+    integrals from rank 1 on::
 
         N = int_1^k E[Y | 1 - s/n] D(s) ds / sum_j y_j (F(n min(R_j, k/n)) - F(n min(R_(j-1), k/n))),     F(t) = int_1^t D
 
-    With it, the default, both sides include the excess of the sum over the integral, kappa = lim sum D - int D, all of it at the top::
+    With it, the default, both sides include the excess of the sum over the integral, kappa = lim
+    sum D - int D, all of it at the top::
 
         N* = (int_1^k E[Y | 1 - s/n] D(s) ds + kappa E[Y | 1]) / (... + kappa y_1)
 
-    For binary relevance E[Y | s] is ybar(s), and the denominator is F(n min(p, k/n)) (+ kappa). N* is 6 to 23 times closer to the
-    mean of simulated lists than N, whose error is of order ln n / n under the logarithmic discount.
+    For binary relevance E[Y | s] is ybar(s), and the denominator is F(n min(p, k/n)) (+ kappa). N*
+    is 6 to 23 times closer to the mean of simulated lists than N, whose error is of order ln n / n
+    under the logarithmic discount.
 
     Parameters
     ----------
     ybar : callable, mapping or RelevanceModel
-        Probability of relevance at each canonical score, or one function for each grade; see `RelevanceModel.of`.
+        Probability of relevance at each canonical score, or one function for each grade; see
+        `RelevanceModel.of`.
     n : int, or sequence of int
-        Length of the list, at least 2; of any size, such as ``10**1000``. Integer-valued floats are accepted.
+        Length of the list, at least 2; of any size, such as ``10**1000``. Integer-valued floats are
+        accepted.
     discount : str or other, optional
         log2, log(b), jarvelin(b), zipf(b), geometric(b) or linear.
     cutoff : int, str or None, optional
@@ -89,14 +96,14 @@ def pseudo_expectation(
     Returns
     -------
     float, or float64 array, shape (len(n),)
-        Accurate to about 1e-13 for a smooth ybar, for any n. It is a mean only up to terms that vanish as n grows: for a handful of
-        documents it can exceed 1.
+        Accurate to about 1e-13 for a smooth ybar, for any n. It is a mean only up to terms that
+        vanish as n grows: for a handful of documents it can exceed 1.
 
     Raises
     ------
     OptionError
-        The discount is a table or a user-defined function, which has no known integral. Or n is not a valid length, or nothing is relevant
-        (p = 0), or N is 0/0 because k or n p is 1 or less.
+        The discount is a table or a user-defined function, which has no known integral. Or n is not
+        a valid length, or nothing is relevant (p = 0), or N is 0/0 because k or n p is 1 or less.
 
     Notes
     -----
@@ -165,7 +172,8 @@ class DefinitionGap:
     definition, corrected : float
         N and N*.
     difference : float
-        N* - N: 84 to 91 % of E[NDCG] - N at n = 10^3, 94 to 96 % at 10^6, on five models with exact means.
+        N* - N: 84 to 91 % of E[NDCG] - N at n = 10^3, 94 to 96 % at 10^6, on five models with exact
+        means.
     constant : float
         The difference times n / ln n; its limit shows how sharp the lemma's bound is.
     bound : float
@@ -187,10 +195,12 @@ class DefinitionGap:
 
 
 def definition_gap(ybar: ModelLike, n: int, *, points: Iterable[float] = (), gain: GainLike = "linear") -> DefinitionGap:
-    """Compute the distance between Definition 20 and the mean of NDCG with the logarithmic discount: the quantities of Lemma 21.
+    """Compute the distance between Definition 20 and the mean of NDCG with the logarithmic
+    discount: the quantities of Lemma 21.
 
-    Lemma 21 bounds the distance by order n^(-1/3). The true order is ln n / n: N omits the excess of sums over integrals, kappa ybar(1) in
-    DCG and kappa in its ideal, relative to F(n p) of order n p / ln n.
+    Lemma 21 bounds the distance by order n^(-1/3). The true order is ln n / n: N omits the excess
+    of sums over integrals, kappa ybar(1) in DCG and kappa in its ideal, relative to F(n p) of order
+    n p / ln n.
 
     Parameters
     ----------
@@ -210,7 +220,8 @@ def definition_gap(ybar: ModelLike, n: int, *, points: Iterable[float] = (), gai
     """
     model = RelevanceModel.of(ybar, points=points, gain=gain)
     definition, corrected = (pseudo_expectation(model, n, corrected=each) for each in (False, True))
-    # N* - N = kappa (E[Y | 1] - y_1 N) / (ideal + y_1 kappa), without a difference of two numbers that are all but equal.
+    # N* - N = kappa (E[Y | 1] - y_1 N) / (ideal + y_1 kappa), without a difference of two numbers
+    # that are all but equal.
     decay, log_n = decay_of("log2"), math.log(n)
     per_unit = decay.kappa * (model.at_top - model.steps[0][0] * definition)
     constant = per_unit / ideal(model, ScaledDecay(decay, log_n), 0.0, corrected=True)
@@ -226,14 +237,17 @@ _HIGHEST = 12  # powers of the logarithm that are tried
 
 @dataclass(frozen=True, kw_only=True)
 class Expansion:
-    """N_0 - N_1 = coefficient / ln^order n + ..., for two rankers of the same documents under 1/log(1 + r).
+    """N_0 - N_1 = coefficient / ln^order n + ..., for two rankers of the same documents under
+    1/log(1 + r).
 
     Parameters
     ----------
     order : int
-        K: the smallest k for which int (ybar_0 - ybar_1)(1 - u) ln^k u du is not 0. At least 1, since for k = 0 it is p - p.
+        K: the smallest k for which int (ybar_0 - ybar_1)(1 - u) ln^k u du is not 0. At least 1,
+        since for k = 0 it is p - p.
     coefficient : float
-        (-1)^K / p times that integral, with E[Y] instead of p for grades. Its sign determines which ranker wins eventually.
+        (-1)^K / p times that integral, with E[Y] instead of p for grades. Its sign determines which
+        ranker wins eventually.
     without_p : float
         Coefficient as printed in eq. (25) of the paper, without the factor 1/p.
     p : float
@@ -256,7 +270,9 @@ class Expansion:
     _second: RelevanceModel = field(repr=False, compare=False)
 
     def difference(self, n: int, *, corrected: bool = False) -> float:
-        """Return N_0 - N_1 for lists of n documents, n of any size; N*_0 - N*_1 with `corrected`."""
+        """Return N_0 - N_1 for lists of n documents, n of any size; N*_0 - N*_1 with
+        `corrected`.
+        """
         return self.difference_at(math.log(n), corrected=corrected)
 
     def scaled(self, n: int, *, corrected: bool = False) -> float:
@@ -264,9 +280,11 @@ class Expansion:
         return math.log(n) ** self.order * self.difference(n, corrected=corrected)
 
     def difference_at(self, log_n: float, *, corrected: bool = False) -> float:
-        """Return the difference for lists of exp(log_n) documents, log_n at least ln 2; its error is about 1e-15 / log_n^K.
+        """Return the difference for lists of exp(log_n) documents, log_n at least ln 2; its error
+        is about 1e-15 / log_n^K.
 
-        For lists beyond e^40 the terms of 1/ln(u n) that integrate to 0 are removed before summation.
+        For lists beyond e^40 the terms of 1/ln(u n) that integrate to 0 are removed before
+        summation.
         """
         seen = ScaledDecay(decay_of("log2"), log_n)
         order = self.order if log_n >= DEEPEST else 0
@@ -288,13 +306,14 @@ class Expansion:
 
 
 def expansion(ybar0: ModelLike, ybar1: ModelLike, *, points: Iterable[float] = (), gain: GainLike = "linear") -> Expansion:
-    """Expand the difference of two rankers whose NDCG with the logarithmic discount tends to 1 for both (Wang et al., Lemma 22).
+    """Expand the difference of two rankers whose NDCG with the logarithmic discount tends to 1 for
+    both (Wang et al., Lemma 22).
 
     Parameters
     ----------
     ybar0, ybar1 : callable, mapping or RelevanceModel
-        Probability of relevance at each canonical score, for two rankers of the same documents: p, or the share of each grade, is equal for
-        both.
+        Probability of relevance at each canonical score, for two rankers of the same documents: p,
+        or the share of each grade, is equal for both.
     points : iterable of float, optional
         Kinks or jumps of either function.
     gain : str, mapping or callable, optional
@@ -308,7 +327,8 @@ def expansion(ybar0: ModelLike, ybar1: ModelLike, *, points: Iterable[float] = (
     Raises
     ------
     OptionError
-        The shares of relevant documents differ; or the two functions are equal, so there is no order.
+        The shares of relevant documents differ; or the two functions are equal, so there is no
+        order.
 
     Notes
     -----
@@ -333,7 +353,8 @@ def expansion(ybar0: ModelLike, ybar1: ModelLike, *, points: Iterable[float] = (
             gap = first.expected_from_top(share) - second.expected_from_top(share)
             return (np.abs(gap) if absolute else gap) * depth**power * np.exp(-depth)
 
-        # Depths up to 80: z^12 exp(-z) has died away there. The absolute value has kinks: a rough answer will do.
+        # Depths up to 80: z^12 exp(-z) has died away there. The absolute value has kinks: a rough
+        # answer will do.
         return integrate(integrand, 0.0, 80.0, points=(*kinks, 1.0, 4.0, 16.0, 40.0), tolerance=1e-6 if absolute else 1e-14)
 
     for order in range(1, _HIGHEST + 1):

@@ -1,4 +1,6 @@
-"""Chances of relevance as one types them: polynomials in s, logistic curves, and points joined by straight lines."""
+"""Chances of relevance as one types them: polynomials in s, logistic curves, and points joined by
+straight lines.
+"""
 
 import math
 import re
@@ -64,7 +66,7 @@ def parse_curve(text: str) -> RelevanceCurve:
     return RelevanceCurve(_Parser(text=text).whole())
 
 
-# --- points ------------------------------------------------------------------------------------------------------------------
+# --- points ---------------------------------------------------------------------------------------
 
 
 def _line(text: str) -> RelevanceCurve:
@@ -95,7 +97,7 @@ def line_through(pairs: Sequence[tuple[float, float]], name: str) -> RelevanceCu
     return RelevanceCurve(chance, tuple(sorted(set(at[1:-1].tolist()))))
 
 
-# --- expressions -------------------------------------------------------------------------------------------------------------
+# --- expressions ----------------------------------------------------------------------------------
 
 
 class _Token(NamedTuple):

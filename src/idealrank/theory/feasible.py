@@ -1,4 +1,6 @@
-"""Discounts and cutoffs that distinguish rankers on growing lists: by theorem if there is one, else by evidence."""
+"""Discounts and cutoffs that distinguish rankers on growing lists: by theorem if there is one, else
+by evidence.
+"""
 
 import math
 from dataclasses import dataclass
@@ -27,15 +29,16 @@ class EvidenceRow(NamedTuple):
     cutoff : int
         Number of ranks within the cutoff.
     exponent : float
-        Exponent of the power of the rank by which the weight fell over the last decade, from rank n/10 to n; 1 is the limit of convergence.
-        Infinite if the weight is 0.
+        Exponent of the power of the rank by which the weight fell over the last decade, from rank
+        n/10 to n; 1 is the limit of convergence. Infinite if the weight is 0.
     total : float
         Sum of the weights within the cutoff; must grow without bound for NDCG to converge.
     effective : float
-        (sum of weights)^2 / sum of their squares: the number of equally weighted documents with the same noise. Must grow without bound as
-        well.
+        (sum of weights)^2 / sum of their squares: the number of equally weighted documents with the
+        same noise. Must grow without bound as well.
     top : float
-        Share of the weight on the top hundredth of the list; if it tends to 1, only the very top counts.
+        Share of the weight on the top hundredth of the list; if it tends to 1, only the very top
+        counts.
 
     Examples
     --------
@@ -127,14 +130,16 @@ _TOP_SHARE = (
 class Feasibility:
     """Feasibility of NDCG with a discount and a cutoff for distinguishing rankers, with reasons.
 
-    Feasible: NDCG converges, and the sign of the difference between two rankers becomes constant as the list grows, except for exceptional
-    pairs. Borderline: it converges, but to the probability of relevance at the very top, and depends on little else. Infeasible: it does
-    not converge, and the order stays random. Undecided: no proof is known.
+    Feasible: NDCG converges, and the sign of the difference between two rankers becomes constant as
+    the list grows, except for exceptional pairs. Borderline: it converges, but to the probability
+    of relevance at the very top, and depends on little else. Infeasible: it does not converge, and
+    the order stays random. Undecided: no proof is known.
 
     Parameters
     ----------
     discount, cutoff : str
-        Texts of discount and cutoff; the cutoff is ``""`` for whole lists, otherwise such as ``"@0.2n"``.
+        Texts of discount and cutoff; the cutoff is ``""`` for whole lists, otherwise such as
+        ``"@0.2n"``.
     verdict : str
         ``"feasible"``, ``"borderline"``, ``"infeasible"`` or ``"undecided"``.
     theorem : str
@@ -148,7 +153,8 @@ class Feasibility:
     evidence : tuple of EvidenceRow
         For functions: how the weights fall up to the largest rank examined.
     resembles : str or None
-        For functions: the verdict if the weights continued to fall as observed; a guess, not a proof.
+        For functions: the verdict if the weights continued to fall as observed; a guess, not a
+        proof.
 
     Examples
     --------
@@ -181,13 +187,15 @@ class Feasibility:
 def feasibility(
     discount: DiscountLike = "log2", cutoff: "int | str | RelativeCutoff | None" = None, *, largest: int = 10**6
 ) -> Feasibility:
-    """Decide whether NDCG with this discount and cutoff can distinguish rankers as lists grow, in the sense of Wang et al. (2013).
+    """Decide whether NDCG with this discount and cutoff can distinguish rankers as lists grow, in
+    the sense of Wang et al. (2013).
 
     Parameters
     ----------
     discount : str, sequence, callable or Discount, optional
-        Discount, as accepted by measures. Named families and tables of weights are decided by theorem. For a function, no finite number of
-        values decides whether the sum of its weights converges, so the verdict is ``"undecided"``, with evidence (and ``"infeasible"`` at a
+        Discount, as accepted by measures. Named families and tables of weights are decided by
+        theorem. For a function, no finite number of values decides whether the sum of its weights
+        converges, so the verdict is ``"undecided"``, with evidence (and ``"infeasible"`` at a
         constant cutoff, at which the function does not matter).
     cutoff : int, str or None, optional
         Cutoff, as accepted by measures: ``10``, ``"0.2n"``, ``"sqrt(n)"``; default the whole list.
@@ -298,7 +306,8 @@ def _power(decay: Decay, growth: Growth) -> Feasibility:
         f"the cutoff {growth.text[1:]} grows without bound, so the noise vanishes, but its share of the list vanishes, too: NDCG tends to "
         "the probability of relevance at the very top."
     )
-    # The means differ by (k/n) x the difference in slope; the noise is k^-1/2, or k^-(1-b) where the weights' squares have a finite sum.
+    # The means differ by (k/n) x the difference in slope; the noise is k^-1/2, or k^-(1-b) where
+    # the weights' squares have a finite sum.
     beta = decay.exponent if decay.kind == "zipf" else 0.0
     deep = max(2 / 3, 1 / (2 - beta))
     sees = "rankers with different probabilities of relevance at the very top, ybar(1)"

@@ -1,4 +1,6 @@
-"""NDCG of a list that grows, after every so many documents in the order in which they came; and collections of such lists."""
+"""NDCG of a list that grows, after every so many documents in the order in which they came; and
+collections of such lists.
+"""
 
 import json
 import math
@@ -38,7 +40,8 @@ class GrowingValues:
     sizes : int64 array, shape (n_sizes,)
         Numbers of documents in the lists, rising.
     values : float64 array, shape (n_measures, n_queries, n_sizes)
-        In [0, 1]; NaN if NDCG is undefined because no document is relevant, or if a query has fewer documents.
+        In [0, 1]; NaN if NDCG is undefined because no document is relevant, or if a query has fewer
+        documents.
 
     Examples
     --------
@@ -58,7 +61,9 @@ class GrowingValues:
         return counts
 
     def mean(self) -> FloatArray:
-        """Mean over the queries with a value, shape (n_measures, n_sizes); NaN if there are none."""
+        """Mean over the queries with a value, shape (n_measures, n_sizes); NaN if there are
+        none.
+        """
         defined = self.defined
         total = np.where(np.isnan(self.values), 0.0, self.values).sum(axis=1)
         means: FloatArray = np.divide(total, defined, out=np.full(total.shape, math.nan), where=defined > 0)
@@ -89,26 +94,30 @@ def growing_ndcg(
     Parameters
     ----------
     labels, scores : array-like, shape (n_documents,) or (n_queries, n_documents); or a sequence of arrays of several lengths
-        One query per row, with documents in their order of arrival. Tied scores give the expected value over all orders.
+        One query per row, with documents in their order of arrival. Tied scores give the expected
+        value over all orders.
     measures : str, Measure or sequence of them, optional
-        NDCG with gain, discount and cutoff, such as ``"nDCG(discount=zipf(0.5))"`` and ``"nDCG@0.2n"``. Default ``"nDCG"``.
+        NDCG with gain, discount and cutoff, such as ``"nDCG(discount=zipf(0.5))"`` and
+        ``"nDCG@0.2n"``. Default ``"nDCG"``.
     sizes : array-like of int, optional
         Values of n, rising, from 1. Default: `growing_sizes` of the shortest list.
     progress : callable, optional
-        Progress callback, called after every query with the number done and the total; an exception raised in it stops the work.
+        Progress callback, called after every query with the number done and the total; an exception
+        raised in it stops the work.
 
     Returns
     -------
     GrowingValues
-        A query's value at n is that of `ndcg` on its first n labels and scores; NaN if none of them has a positive gain, or if the query
-        has fewer than n documents.
+        A query's value at n is that of `ndcg` on its first n labels and scores; NaN if none of them
+        has a positive gain, or if the query has fewer than n documents.
 
     Raises
     ------
     InputError
         Labels and scores have different shapes, or are not finite, or a gain is negative.
     OptionError
-        A measure is not NDCG, or has options other than gain, discount and cutoff; or sizes do not rise from 1 on.
+        A measure is not NDCG, or has options other than gain, discount and cutoff; or sizes do not
+        rise from 1 on.
 
     References
     ----------
@@ -224,7 +233,8 @@ _ABOUT, _GRADES, _OFFSETS = "about", "grades", "offsets"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RankedCollection:
-    """Grades and scores of the same documents, query after query, in the order in which the documents came.
+    """Grades and scores of the same documents, query after query, in the order in which the
+    documents came.
 
     Parameters
     ----------
@@ -305,7 +315,8 @@ def paper_rankers() -> RankedCollection:
     Returns
     -------
     RankedCollection
-        40 queries of 5,000 documents each; grades 0, 1 and 2. ``experiments/rankers`` reproduces it bit for bit.
+        40 queries of 5,000 documents each; grades 0, 1 and 2. ``experiments/rankers`` reproduces it
+        bit for bit.
 
     References
     ----------
@@ -327,9 +338,10 @@ def read_rankers(path: "str | Path") -> RankedCollection:
     Parameters
     ----------
     path : str or Path
-        ``grades``, shape (n_queries, n_documents), or (n,) with ``offsets``, shape (n_queries + 1,), for lists of several lengths; and for
-        each ranker an array of its scores by its name, in the shape of the grades. ``about``, if present, is a JSON object: ``what``
-        describes the data, ``rankers`` gives the names to print.
+        ``grades``, shape (n_queries, n_documents), or (n,) with ``offsets``, shape (n_queries +
+        1,), for lists of several lengths; and for each ranker an array of its scores by its name,
+        in the shape of the grades. ``about``, if present, is a JSON object: ``what`` describes the
+        data, ``rankers`` gives the names to print.
 
     Raises
     ------

@@ -1,7 +1,9 @@
-"""Limits of NDCG as the list of one query grows: Theorems 4, 7, 9 and 11 to 17 of Wang et al. (2013), and the linear discount.
+"""Limits of NDCG as the list of one query grows: Theorems 4, 7, 9 and 11 to 17 of Wang et al.
+(2013), and the linear discount.
 
-How fast it comes there: the first term of the mean, by expanding N*. With A = int_0^c E[Y | 1 - u] ..., B what the ideal has of it and
-L = A/B, the discount adds a second term to both; the constant is L times the ideal's second term minus the list's, over B.
+How fast it comes there: the first term of the mean, by expanding N*. With A = int_0^c E[Y | 1 - u]
+..., B what the ideal has of it and L = A/B, the discount adds a second term to both; the constant
+is L times the ideal's second term minus the list's, over B.
 
 Theorem for a discount and a cutoff, with its conditions.
 """
@@ -34,7 +36,8 @@ class Statement:
     """A theorem, and what it needs beyond p > 0."""
 
     theorem: str
-    continuous: Literal["everywhere", "top", "nowhere"] = "everywhere"  # where the expected gain needs to be
+    # where the expected gain needs to be
+    continuous: Literal["everywhere", "top", "nowhere"] = "everywhere"
     notes: tuple[str, ...] = ()
     stated: bool = True
 
@@ -261,14 +264,16 @@ class Limit:
     value : float
         From 0 to 1.
     theorem : str
-        Theorem of Wang et al. (2013), such as ``"Theorem 7"``; ``"Linear discount"`` if the paper has none.
+        Theorem of Wang et al. (2013), such as ``"Theorem 7"``; ``"Linear discount"`` if the paper
+        has none.
     conditions : tuple of str
         Conditions of the statement, with what was checked and what is assumed.
     rate : str
         Rate of convergence, in words.
     rate_constant : float or None
-        C if the mean of NDCG is value - C/ln n or value - C n^-(1-b) to first order: `rate` says which. It is the first term of N* (see
-        `pseudo_expectation`) and assumes that ybar is Hoelder continuous at s = 1. None if no such constant is known.
+        C if the mean of NDCG is value - C/ln n or value - C n^-(1-b) to first order: `rate` says
+        which. It is the first term of N* (see `pseudo_expectation`) and assumes that ybar is
+        Hoelder continuous at s = 1. None if no such constant is known.
     discount, cutoff : str
         Texts of discount and cutoff; the cutoff as after the @, or ``""``.
     stated : bool
@@ -314,7 +319,8 @@ def limit(
 ) -> Limit:
     """Compute the limit of one query's NDCG as its list grows.
 
-    Let u = 1 - s be the share of the list from the top, ybar(s) the probability of relevance at canonical score s, and p its mean::
+    Let u = 1 - s be the share of the list from the top, ybar(s) the probability of relevance at
+    canonical score s, and p its mean::
 
         log2, log(b), jarvelin(b)      whole list   1                                                        Theorem 4
                                        k = c n      int_0^c ybar(1-u) du / min(c, p)                         Theorem 12
@@ -324,13 +330,14 @@ def limit(
         all of these, and linear       k = n^a      ybar(1)                                                  Theorem 11
         linear                         k = c n      int_0^c ybar(1-u) (1-u) du / G(min(c, p)), G(p) = p - p^2/2
 
-    For grades with gains y_1 > ... > y_q and R_j = P(Y >= y_j), the expected gain replaces ybar, and differences y_j (G(R_j) - G(R_(j-1)))
-    replace G(p): Theorems 14 to 17.
+    For grades with gains y_1 > ... > y_q and R_j = P(Y >= y_j), the expected gain replaces ybar,
+    and differences y_j (G(R_j) - G(R_(j-1))) replace G(p): Theorems 14 to 17.
 
     Parameters
     ----------
     ybar : callable, mapping or RelevanceModel
-        Probability of relevance at each canonical score, or one function for each grade; see `RelevanceModel.of`.
+        Probability of relevance at each canonical score, or one function for each grade; see
+        `RelevanceModel.of`.
     discount : str or other, optional
         log2, log(b), jarvelin(b), zipf(b) with b <= 1, or linear.
     cutoff : str or None, optional
@@ -343,16 +350,19 @@ def limit(
     Returns
     -------
     Limit
-        The value is accurate to 1e-12 for a ybar that is smooth except at `points`, and Lipschitz at s = 1. Float64 has no scores between 1
-        - 1e-16 and 1: if ybar behaves like (1 - s)^a there, the error is about 1e-16^(a + 1 - b).
+        The value is accurate to 1e-12 for a ybar that is smooth except at `points`, and Lipschitz
+        at s = 1. Float64 has no scores between 1 - 1e-16 and 1: if ybar behaves like (1 - s)^a
+        there, the error is about 1e-16^(a + 1 - b).
 
     Raises
     ------
     OptionError
-        A condition fails: the weights up to the cutoff have a finite sum (constant cutoffs, zipf(b) with b > 1, geometric, tables; Theorem
-        10), or this is unknown (functions). Or p = 0: nothing is relevant.
+        A condition fails: the weights up to the cutoff have a finite sum (constant cutoffs, zipf(b)
+        with b > 1, geometric, tables; Theorem 10), or this is unknown (functions). Or p = 0:
+        nothing is relevant.
     InputError
-        A value is not a probability, see `RelevanceModel.of`; or ybar has kinks in too many places that `points` does not name.
+        A value is not a probability, see `RelevanceModel.of`; or ybar has kinks in too many places
+        that `points` does not name.
 
     References
     ----------

@@ -1,4 +1,6 @@
-"""Integrals of functions that are smooth but for a few kinks: Gauss-Legendre panels, halved where two steps do not agree."""
+"""Integrals of functions that are smooth but for a few kinks: Gauss-Legendre panels, halved where
+two steps do not agree.
+"""
 
 from collections.abc import Callable, Iterable
 from functools import cache

@@ -28,15 +28,17 @@ _SLACK = 1e-9  # what rounding may take a chance beyond 0 and 1
 class RelevanceModel:
     """Probability of each grade at each canonical score.
 
-    The canonical score s of a document is the share of documents with a lower score: uniform on [0, 1], 1 at the top (Wang et al., Lemma 3,
-    which requires a ranker without ties). `ybar(s)` is the probability that a document of canonical score s is relevant.
+    The canonical score s of a document is the share of documents with a lower score: uniform on [0,
+    1], 1 at the top (Wang et al., Lemma 3, which requires a ranker without ties). `ybar(s)` is the
+    probability that a document of canonical score s is relevant.
 
     Parameters
     ----------
     gains : tuple of float
         Gain of each grade, falling: y_1 > y_2 > ... > y_q > 0. (1.0,) for binary relevance.
     chances : tuple of callable
-        For each gain the probability P(Y = y_j | s), vectorised on [0, 1]. The remaining probability is that of gain 0.
+        For each gain the probability P(Y = y_j | s), vectorised on [0, 1]. The remaining
+        probability is that of gain 0.
     points : tuple of float
         Canonical scores at which a probability has a kink or a jump.
 
@@ -53,12 +55,14 @@ class RelevanceModel:
 
     @classmethod
     def of(cls, ybar: ModelLike, *, points: Iterable[float] = (), gain: GainLike = "linear") -> "RelevanceModel":
-        """Build a model from a function (binary relevance), or from a mapping of grades to functions.
+        """Build a model from a function (binary relevance), or from a mapping of grades to
+        functions.
 
         Parameters
         ----------
         ybar : callable, mapping or RelevanceModel
-            A vectorised function on [0, 1] with values in [0, 1], or one for each grade above 0: ``{1: ..., 2: ...}``.
+            A vectorised function on [0, 1] with values in [0, 1], or one for each grade above 0:
+            ``{1: ..., 2: ...}``.
         points : iterable of float, optional
             Kinks or jumps of the functions, in (0, 1).
         gain : str, mapping or callable, optional
@@ -67,9 +71,11 @@ class RelevanceModel:
         Raises
         ------
         InputError
-            A function is not vectorised or has values outside [0, 1], or the probabilities of all grades sum to more than 1.
+            A function is not vectorised or has values outside [0, 1], or the probabilities of all
+            grades sum to more than 1.
         OptionError
-            Grades or gains are not above 0, more than 255, or not distinct; or the points are not in (0, 1).
+            Grades or gains are not above 0, more than 255, or not distinct; or the points are not
+            in (0, 1).
         """
         if isinstance(ybar, RelevanceModel):
             return ybar
@@ -92,14 +98,18 @@ class RelevanceModel:
             raise InputError(f"the probabilities of all grades sum to {total.max():g} at s = {_GRID[total.argmax()]:g}, expected at most 1")
 
     def expected(self, score: FloatArray) -> FloatArray:
-        """Return E[Y | s], the expected gain at each canonical score, in the shape of `score`; ybar(s) for binary relevance."""
+        """Return E[Y | s], the expected gain at each canonical score, in the shape of `score`;
+        ybar(s) for binary relevance.
+        """
         total: FloatArray = np.zeros(np.shape(score))
         for gain, chance in zip(self.gains, self.chances, strict=True):
             total = total + gain * values_of(chance, score)
         return total
 
     def expected_from_top(self, depth: FloatArray) -> FloatArray:
-        """Return E[Y | s = 1 - depth]: the expected gain at a share `depth` of the list, counted from its top."""
+        """Return E[Y | s = 1 - depth]: the expected gain at a share `depth` of the list, counted
+        from its top.
+        """
         return self.expected(1.0 - np.asarray(depth, np.float64))
 
     @property
@@ -109,13 +119,17 @@ class RelevanceModel:
 
     @cached_property
     def reached(self) -> tuple[float, ...]:
-        """R_j = P(Y >= y_j), rising; the last is the share of documents with a gain, p for binary relevance."""
+        """R_j = P(Y >= y_j), rising; the last is the share of documents with a gain, p for binary
+        relevance.
+        """
         shares = [integrate(partial(values_of, chance), 0.0, 1.0, points=self.points) for chance in self.chances]
         return tuple(min(float(total), 1.0) for total in np.cumsum(shares))
 
     @cached_property
     def steps(self) -> tuple[tuple[float, float], ...]:
-        """The gains that occur, falling, each with R_j: the ideal list is these steps. A gain of chance 0 everywhere is left out."""
+        """The gains that occur, falling, each with R_j: the ideal list is these steps. A gain of
+        chance 0 everywhere is left out.
+        """
         found: list[tuple[float, float]] = []
         for gain, reached in zip(self.gains, self.reached, strict=True):
             if reached > (found[-1][1] if found else 0.0):

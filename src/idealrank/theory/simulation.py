@@ -1,7 +1,8 @@
 """NDCG of random samples that grow: what the limits and the pseudo-expectation are checked against.
 
-Samples are drawn in blocks, on any number of threads with the same result. A list is given by its levels of relevance in ranked order;
-the weights of a discount and a cutoff are made once for a list length.
+Samples are drawn in blocks, on any number of threads with the same result. A list is given by its
+levels of relevance in ranked order; the weights of a discount and a cutoff are made once for a list
+length.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -75,7 +76,8 @@ def weighings(measures: Iterable[Pair]) -> tuple[Weighing, ...]:
 
 
 def _table(weights: FloatArray) -> WeightTable:
-    # Summed with more digits than are kept, so that an ideal of 10^6 ranks is as exact as one of ten.
+    # Summed with more digits than are kept, so that an ideal of 10^6 ranks is as exact as one of
+    # ten.
     sums = np.zeros(weights.size + 1)
     sums[1:] = np.cumsum(weights, dtype=np.longdouble)
     return WeightTable(weights, sums)
@@ -93,7 +95,8 @@ def tables_of(measures: Sequence[Weighing], n: int) -> tuple[WeightTable, ...]:
 
 def _key(measure: Weighing) -> str:
     discount = measure.discount
-    return discount.text if not discount.by_length else f"{discount.text} {id(discount)}"  # two functions may have one name
+    # two functions may have one name
+    return discount.text if not discount.by_length else f"{discount.text} {id(discount)}"
 
 
 def ndcg_of(levels: Levels, gains: FloatArray, tables: Sequence[WeightTable]) -> FloatArray:
@@ -223,13 +226,15 @@ def simulate(
 ) -> FloatArray:
     """Simulate NDCG of random lists under a model of relevance.
 
-    A list has n documents with canonical scores uniform on [0, 1], in the order of their scores; each is relevant with probability ybar of
-    its score. With several n, one sample is one growing list: its first n_1 documents, its first n_2, ...
+    A list has n documents with canonical scores uniform on [0, 1], in the order of their scores;
+    each is relevant with probability ybar of its score. With several n, one sample is one growing
+    list: its first n_1 documents, its first n_2, ...
 
     Parameters
     ----------
     ybar : callable, mapping or RelevanceModel
-        Probability of relevance at each canonical score, or one function for each grade; see `RelevanceModel.of`.
+        Probability of relevance at each canonical score, or one function for each grade; see
+        `RelevanceModel.of`.
     n : int, or sequence of int
         Number of documents of a list, at least 1.
     samples : int
@@ -252,8 +257,9 @@ def simulate(
     Returns
     -------
     float64 array, shape (samples,), or (samples, len(n)) for a sequence
-        In [0, 1]. NaN if a list has no relevant document, since its NDCG is 0/0. The share of such lists is (1 - p)^n, and a mean over the
-        others is conditional on relevance; replacing NaN by 0 or 1 would bias it.
+        In [0, 1]. NaN if a list has no relevant document, since its NDCG is 0/0. The share of such
+        lists is (1 - p)^n, and a mean over the others is conditional on relevance; replacing NaN by
+        0 or 1 would bias it.
 
     Raises
     ------
@@ -376,7 +382,8 @@ def _growing(model: RelevanceModel, sizes: IntArray, block: SampleBlock) -> list
 def drawn_levels(model: RelevanceModel, n: int, samples: int, rng: np.random.Generator) -> Levels:
     """Levels of relevance in ranked order, shape (samples, n)."""
     steps, chances = np.empty((samples, n + 1)), np.empty((samples, n))
-    for row in range(samples):  # one list after another, so that the first do not depend on how many there are
+    # one list after another, so that the first do not depend on how many there are
+    for row in range(samples):
         rng.standard_exponential(out=steps[row])
         rng.random(out=chances[row])
     for part in stretches(n + 1):

@@ -1,6 +1,8 @@
-"""Learning to rank without a framework: gradients of ranking measures, checks of the data before training, selection of a model.
+"""Learning to rank without a framework: gradients of ranking measures, checks of the data before
+training, selection of a model.
 
-Everything here is arrays. `idealrank.integrations` connects it to LightGBM, XGBoost, CatBoost and scikit-learn.
+Everything here is arrays. `idealrank.integrations` connects it to LightGBM, XGBoost, CatBoost and
+scikit-learn.
 """
 
 from idealrank._lazy import public_names

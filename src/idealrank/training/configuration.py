@@ -1,4 +1,6 @@
-"""Configuration of `idealrank train`: a mapping of sections, checked key by key before anything is read or trained."""
+"""Configuration of `idealrank train`: a mapping of sections, checked key by key before anything is
+read or trained.
+"""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +29,8 @@ _LARGEST = 2**53  # libraries cut longer numbers to some other number
 _THREADS, _MOST_THREADS = ("num_threads", "num_thread", "nthread", "nthreads", "n_jobs", "thread_count"), 1024
 # Options of the estimation of position bias.
 _OF_POSITIONS = ("regularisation", "bias")
-# Metrics of the libraries, as measures; their map divides by the cutoff if that is less than the number of relevant documents.
+# Metrics of the libraries, as measures; their map divides by the cutoff if that is less than the
+# number of relevant documents.
 _OWN_METRICS = {
     "lightgbm": {"ndcg": "nDCG", "lambdarank": "nDCG", "rank_xendcg": "nDCG", "map": "AP(divisor=reachable)"},
     "xgboost": {"ndcg": "nDCG", "map": "AP(divisor=reachable)", "pre": "P"}, "catboost": {}, "torch": {},
@@ -36,8 +39,9 @@ _SAME_METRIC = {"mean_average_precision": "map", "xendcg": "ndcg", "xe_ndcg": "n
 # Of their own metrics; PyTorch has none.
 _CONVENTIONS: dict[Trainer, str | None] = {"lightgbm": "lightgbm", "xgboost": "xgboost", "catboost": "catboost", "torch": None}
 
-# One for every library, so that their tables can be compared. Ties are named, since arrays and files treat them differently by default,
-# and the expected value gives nothing to a model that leaves rows in the order of the file.
+# One for every library, so that their tables can be compared. Ties are named, since arrays and
+# files treat them differently by default, and the expected value gives nothing to a model that
+# leaves rows in the order of the file.
 DEFAULT_CONVENTION = "standard,ties=expected"
 
 
@@ -279,7 +283,8 @@ def _limits_of(library: str, name: str, value: Any) -> str | None:
         return f"at most {_MOST_THREADS:,}"
     if library == "catboost" and name == "thread_count" and value == 0:  # it divides by them
         return "a whole number of 1 or more, or -1 for all cores"
-    if library == "catboost" and name in ("depth", "max_depth") and not 1 <= value <= _DEEPEST_TREE:  # 0 makes no tree
+    # 0 makes no tree
+    if library == "catboost" and name in ("depth", "max_depth") and not 1 <= value <= _DEEPEST_TREE:
         return f"a whole number from 1 to {_DEEPEST_TREE}"
     return None
 
@@ -314,7 +319,8 @@ def _objective(section: Section) -> LambdaObjective:
     section.refuse_unknown(*names, *_OF_POSITIONS)
     try:
         return LambdaObjective(**{name: value for name, value in section.given.items() if name in names})
-    except (OptionError, TypeError, ValueError) as error:  # weights of a discount that are no numbers are NumPy's to refuse
+    # weights of a discount that are no numbers are NumPy's to refuse
+    except (OptionError, TypeError, ValueError) as error:
         raise OptionError(f"{section.path}: objective: {error}") from None
 
 

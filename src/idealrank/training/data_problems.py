@@ -1,4 +1,6 @@
-"""Checks of training data: what a trainer would refuse late, or accept in silence, is found before training, with the option to change."""
+"""Checks of training data: what a trainer would refuse late, or accept in silence, is found before
+training, with the option to change.
+"""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -34,8 +36,9 @@ class TrainingProblem:
     Attributes
     ----------
     kind : str
-        ``group-sum``, ``scattered``, ``label-high``, ``label-fraction``, ``label-number``, ``label-negative``, ``no-positive``,
-        ``one-grade``, ``shared-query``, ``truncation``, or of `idealrank train` ``constant``, ``parameter``, ``clicks`` or ``no-test``.
+        ``group-sum``, ``scattered``, ``label-high``, ``label-fraction``, ``label-number``,
+        ``label-negative``, ``no-positive``, ``one-grade``, ``shared-query``, ``truncation``, or of
+        `idealrank train` ``constant``, ``parameter``, ``clicks`` or ``no-test``.
     severity : {"error", "warning"}
         An error stops training, or makes its result wrong.
     parameter : str

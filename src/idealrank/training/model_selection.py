@@ -1,4 +1,6 @@
-"""Selection of a model: the margin of the winner, the optimism of the best of several, nested folds."""
+"""Selection of a model: the margin of the winner, the optimism of the best of several, nested
+folds.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,9 +39,11 @@ class BestOf:
     margin : float
         Mean of the winner less that of the second.
     interval : tuple of float
-        Interval of the margin that holds after the choice: Student's, paired by query, at a level corrected for all pairs.
+        Interval of the margin that holds after the choice: Student's, paired by query, at a level
+        corrected for all pairs.
     optimism : float
-        Estimate of the part of the winner's mean that is due to the choice, by resampling the queries.
+        Estimate of the part of the winner's mean that is due to the choice, by resampling the
+        queries.
     level : float
         Confidence level.
 
@@ -238,12 +242,14 @@ def nested_cv(
     inner: int = 4,
     seed: int = 0,
 ) -> NestedResult:
-    """Nested cross-validation by query: inner folds choose the configuration, outer folds measure the choice.
+    """Nested cross-validation by query: inner folds choose the configuration, outer folds measure
+    the choice.
 
     Parameters
     ----------
     train : callable
-        ``train(configuration, rows)`` trains on rows, and returns a function of other rows that gives their scores.
+        ``train(configuration, rows)`` trains on rows, and returns a function of other rows that
+        gives their scores.
     configurations : mapping of str to object
         What to choose from, by name.
     labels : array, shape (n,)
@@ -260,8 +266,8 @@ def nested_cv(
     Raises
     ------
     InputError
-        There are too few queries for the folds, an argument is no array of numbers or ids, or a model does not return one score for each
-        row.
+        There are too few queries for the folds, an argument is no array of numbers or ids, or a
+        model does not return one score for each row.
     OptionError
         There is no configuration, `train` cannot be called, or the measure has no better direction.
 

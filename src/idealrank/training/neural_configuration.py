@@ -1,4 +1,6 @@
-"""Configuration of a neural ranker: the network with its optimiser, and the loss with its options, as plain values without PyTorch."""
+"""Configuration of a neural ranker: the network with its optimiser, and the loss with its options,
+as plain values without PyTorch.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -31,7 +33,9 @@ LOSSES: dict[str, tuple[str, ...]] = {
     "LinearNDCGLoss": ("gain", "no_relevant", "convention", "temperature", "step", _PAIRS),
     "SoftSpearmanLoss": ("temperature", _PAIRS),
 }
-"""By name of a loss of `idealrank.integrations.torch`: its options beside ``reduction``. The first is the default."""
+"""By name of a loss of `idealrank.integrations.torch`: its options beside ``reduction``. The first
+is the default.
+"""
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "SoftmaxLoss.labels": ("share", "raw"),
@@ -49,7 +53,9 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "step": ("sigmoid", "logistic", "hinge"),
     "reduction": ("mean", "sum"),
 }
-"""Choices of an option, by its name or by that of its loss and its own; the first is the default."""
+"""Choices of an option, by its name or by that of its loss and its own; the first is the
+default.
+"""
 
 FINITE = "expected a finite number for PyTorch; correct it, or fill it in"
 IN_FLOAT32 = "expected a number that float32 holds; set model.params.transform to log1p"

@@ -1,7 +1,9 @@
-"""Objectives whose gradients follow a ranking measure: LambdaMART for NDCG with any gain and discount, AP, RR and ERR.
+"""Objectives whose gradients follow a ranking measure: LambdaMART for NDCG with any gain and
+discount, AP, RR and ERR.
 
-A pair of documents with different gains is pulled apart by a logistic force, weighed with the change of the measure if the two swapped
-places. For the linear discount the sum of the forces is the gradient of a loss that bounds 1 - NDCG.
+A pair of documents with different gains is pulled apart by a logistic force, weighed with the
+change of the measure if the two swapped places. For the linear discount the sum of the forces is
+the gradient of a loss that bounds 1 - NDCG.
 """
 
 import math
@@ -31,29 +33,34 @@ _ABOVE_CUTOFF = 3  # ranks that training looks at beyond the cutoff, as LightGBM
 class LambdaObjective:
     """Objective of LambdaMART for a measure.
 
-    A pair (i, j) in which i is worth more has the loss ``|change| log(1 + exp(-sigma (s_i - s_j)))`` with ``|change|`` the change of the
-    measure if i and j swapped ranks, held fixed. The hessian is the second derivative of the same loss.
+    A pair (i, j) in which i is worth more has the loss ``|change| log(1 + exp(-sigma (s_i -
+    s_j)))`` with ``|change|`` the change of the measure if i and j swapped ranks, held fixed. The
+    hessian is the second derivative of the same loss.
 
     Parameters
     ----------
     measure : {"nDCG", "AP", "RR", "ERR", "pairs"}
-        The measure whose change weighs a pair. ``pairs`` counts every pair with the difference of its gains (RankNet for binary labels).
+        The measure whose change weighs a pair. ``pairs`` counts every pair with the difference of
+        its gains (RankNet for binary labels).
     gain : gain
-        As for `NDCG`; for AP and RR documents with a grade of `rel` or more count, for ERR the gain is ``(2^grade - 1) / 2^max_rel``.
+        As for `NDCG`; for AP and RR documents with a grade of `rel` or more count, for ERR the gain
+        is ``(2^grade - 1) / 2^max_rel``.
     discount : discount
         As for `NDCG`. With ``"linear"`` every pair counts, and the loss bounds 1 - NDCG.
     cutoff : int, optional
         Cutoff of the measure; default all ranks.
     truncation : int, optional
-        Only pairs with a document among so many ranks count. Default: three ranks more than the cutoff for nDCG, else all ranks.
+        Only pairs with a document among so many ranks count. Default: three ranks more than the
+        cutoff for nDCG, else all ranks.
     beyond : {"kept", "zero"}
-        Weight of ranks below the cutoff in the change of nDCG: their discount, as in LightGBM, or zero, which is the exact change of
-        nDCG@k. AP, RR and ERR always use the exact change.
+        Weight of ranks below the cutoff in the change of nDCG: their discount, as in LightGBM, or
+        zero, which is the exact change of nDCG@k. AP, RR and ERR always use the exact change.
     sigma : float
         Steepness of the logistic function, above 0.
     damped : bool, optional
-        Divide a pair by 0.01 plus its distance in scores, and shrink the sums of a query to their logarithm, as in LightGBM
-        (``lambdarank_norm``). Default: yes, except for the linear discount, whose loss would no longer bound 1 - NDCG.
+        Divide a pair by 0.01 plus its distance in scores, and shrink the sums of a query to their
+        logarithm, as in LightGBM (``lambdarank_norm``). Default: yes, except for the linear
+        discount, whose loss would no longer bound 1 - NDCG.
     rel : float
         Least grade that is relevant, for AP and RR.
     max_rel : float
@@ -133,7 +140,8 @@ class LambdaObjective:
         return self.measure == "nDCG" and isinstance(make_discount(self.discount), LinearDiscount)
 
     def prepare(self, labels: Any, group: Any = None, *, offsets: Any = None, up: Any = None, down: Any = None) -> "LambdaLists":
-        """Prepare the lists of a data set: gains, ideals and weights, which every round of boosting uses again.
+        """Prepare the lists of a data set: gains, ideals and weights, which every round of boosting
+        uses again.
 
         Parameters
         ----------
@@ -144,7 +152,8 @@ class LambdaObjective:
         offsets : array of int, shape (n_queries + 1,), optional
             Where each query begins, instead of `group`.
         up, down : array, shape (n,), optional
-            Factor of each row in pairs where its gain is higher, or lower. With ``up = 1 / propensity`` training on clicks is unbiased.
+            Factor of each row in pairs where its gain is higher, or lower. With ``up = 1 /
+            propensity`` training on clicks is unbiased.
 
         Raises
         ------

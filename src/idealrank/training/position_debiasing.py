@@ -22,12 +22,14 @@ _DEEPEST = 1 << 20  # each position has an estimate
 class UnbiasedObjective:
     """Objective of LambdaMART for clicks, which estimates the bias of positions in every round.
 
-    The loss of a pair of a clicked document at position k and an unclicked one at position l is divided by ``t+(k) t-(l)``. After each
-    round, ``t+(k)`` is the loss of pairs with the click at k, divided by that of pairs with the click at the first position, to the power
-    ``1 / (1 + regularisation)``. ``t-(l)`` is the same for unclicked documents. Both begin at 1.
+    The loss of a pair of a clicked document at position k and an unclicked one at position l is
+    divided by ``t+(k) t-(l)``. After each round, ``t+(k)`` is the loss of pairs with the click at
+    k, divided by that of pairs with the click at the first position, to the power ``1 / (1 +
+    regularisation)``. ``t-(l)`` is the same for unclicked documents. Both begin at 1.
 
-    The ratios also hold all else that differs between positions, such as features that the log's order follows. In
-    ``experiments/click_training.py``, ``bias="clicked"``, which leaves ``t-`` at 1, recovers more of what full labels give.
+    The ratios also hold all else that differs between positions, such as features that the log's
+    order follows. In ``experiments/click_training.py``, ``bias="clicked"``, which leaves ``t-`` at
+    1, recovers more of what full labels give.
 
     Parameters
     ----------

@@ -1,4 +1,6 @@
-"""Arguments of training as arrays, checked where they come in: numbers of rows, tables, sizes of groups, query ids."""
+"""Arguments of training as arrays, checked where they come in: numbers of rows, tables, sizes of
+groups, query ids.
+"""
 
 from numbers import Real
 from typing import Any

@@ -29,7 +29,9 @@ USERS = [{"id": 3, "email": "ann@example.com"}, {"id": 4, "email": "ben@example.
 
 
 def label_studio(kind: str) -> None:
-    """Tasks with annotations that the tool's own interface made and checked, and what its converter reads in them."""
+    """Tasks with annotations that the tool's own interface made and checked, and what its converter
+    reads in them.
+    """
     random.seed(kind)
     config = f'<View><Header name="h" value="$query"/><Text name="document" value="$document"/>{CONTROLS[kind]}</View>'
     interface = LabelInterface(config)

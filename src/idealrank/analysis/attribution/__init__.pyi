@@ -1,4 +1,5 @@
-# The one list of public names: type checkers read it, and `_lazy.public_names` loads a name when it is first asked for.
+# The one list of public names: type checkers read it, and `_lazy.public_names` loads a name when it
+# is first asked for.
 
 from idealrank.analysis.attribution.attribution import Attribution as Attribution
 from idealrank.analysis.attribution.attribution import DocumentChange as DocumentChange

@@ -1,4 +1,5 @@
-"""Why two runs differ: the difference of their values taken apart into queries, documents and rank moves.
+"""Why two runs differ: the difference of their values taken apart into queries, documents and rank
+moves.
 
 The parts of a difference between two runs: queries, documents, rank moves.
 """
@@ -52,7 +53,8 @@ class QueryChange:
     unjudged_a, unjudged_b : int
         Returned documents without a judgment, down to the cutoff.
     rest : float
-        What of the difference no document accounts for: rounding, and what depends on the lists alone; 0 nearly always.
+        What of the difference no document accounts for: rounding, and what depends on the lists
+        alone; 0 nearly always.
     """
 
     query: str
@@ -77,13 +79,14 @@ class DocumentChange:
     grade : float
         As judged.
     rank_a, rank_b : float or None
-        Its rank, from 1, cutoff or not; the mean rank of its tie group where tied documents have no order; None where the run has
-        not returned it.
+        Its rank, from 1, cutoff or not; the mean rank of its tie group where tied documents have no
+        order; None where the run has not returned it.
     added_a, added_b, difference : float
         What it added to the value of the query in each run, and b - a.
     move : str
-        ``entered`` and ``left``: it stands within the cutoff (or in the list, where there is none) in one run only; ``moved up``,
-        ``moved down``, ``stayed``: in both. Below both cutoffs the ranks decide.
+        ``entered`` and ``left``: it stands within the cutoff (or in the list, where there is none)
+        in one run only; ``moved up``, ``moved down``, ``stayed``: in both. Below both cutoffs the
+        ranks decide.
     """
 
     query: str
@@ -110,7 +113,8 @@ class Move:
     difference : float
         What they add to the difference of the runs.
     share : float or None
-        Of that difference; shares sum to 1 and may lie outside [0, 1]. None where the runs do not differ.
+        Of that difference; shares sum to 1 and may lie outside [0, 1]. None where the runs do not
+        differ.
     """
 
     move: MoveName
@@ -161,13 +165,15 @@ class Attribution(WithWarnings):
     queries : tuple of QueryChange
         Changes by query, the largest loss first; ties in the order of the judgments.
     moves : tuple of Move
-        Contribution to the difference of the documents that entered, left, moved up, moved down or stayed.
+        Contribution to the difference of the documents that entered, left, moved up, moved down or
+        stayed.
     query_ids : sequence of str
         Query ids in the order of the judgments.
     direction : int
         1 if higher values of the measure are better, -1 if lower ones are, 0 if neither.
     comparison : Comparison or None
-        Comparison of the two runs by this measure, as made by `compare`; None if its means have no better and worse.
+        Comparison of the two runs by this measure, as made by `compare`; None if its means have no
+        better and worse.
 
     Examples
     --------
@@ -211,7 +217,8 @@ class Attribution(WithWarnings):
         Parameters
         ----------
         query : str, optional
-            Restrict to this query. Default: all queries, without the documents that contribute nothing in either run.
+            Restrict to this query. Default: all queries, without the documents that contribute
+            nothing in either run.
         limit : int, optional
             Maximum number of documents.
 
@@ -306,7 +313,8 @@ def attribute(
     measure : Measure or str
         Exact for DCG, NDCG, P, R and RBP; for others `Attribution.split` says by which path.
     convention : Convention or str
-        Convention of alignment and measure. A query that it excludes for either run is excluded for both.
+        Convention of alignment and measure. A query that it excludes for either run is excluded for
+        both.
     labels_from : str, optional
         Name of the run whose results were labelled, as for `compare`.
     threads : int
@@ -315,8 +323,8 @@ def attribute(
     Returns
     -------
     Attribution
-        What the documents of a query add, with its `rest`, sums to its difference; the differences of the queries sum to n times that
-        of the means.
+        What the documents of a query add, with its `rest`, sums to its difference; the differences
+        of the queries sum to n times that of the means.
 
     Raises
     ------
@@ -382,7 +390,8 @@ def _compared(evaluations: Sequence[Evaluation], measure: Measure, labels_from: 
     if unfit(measure):
         return None
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IdealrankWarning)  # all was said when the runs were measured
+        # all was said when the runs were measured
+        warnings.simplefilter("ignore", IdealrankWarning)
         return compare(*evaluations, measures=measure, threads=threads, declared=DeclaredLabels(labels_from=labels_from))
 
 

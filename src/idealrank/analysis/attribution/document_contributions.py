@@ -1,9 +1,11 @@
 """Contribution of each judged document to the value of a measure, for all queries at once.
 
-A document adds what the value rises when the list is known one rank further, nothing being judged below: the value of the list down
-to it less the value of the list above it. For sums of gain x discount over a fixed ideal that is the document's own term, whatever the
-other documents are. For AP it is the precision at its rank over the number of relevant documents, for RR 1 / rank of the first relevant
-one: the terms that `explain` shows. For ERR it is the chance to stop there over the rank.
+A document adds what the value rises when the list is known one rank further, nothing being judged
+below: the value of the list down to it less the value of the list above it. For sums of gain x
+discount over a fixed ideal that is the document's own term, whatever the other documents are. For
+AP it is the precision at its rank over the number of relevant documents, for RR 1 / rank of the
+first relevant one: the terms that `explain` shows. For ERR it is the chance to stop there over the
+rank.
 """
 
 from collections.abc import Iterator

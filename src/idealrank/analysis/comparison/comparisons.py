@@ -37,7 +37,8 @@ class Pair:
     rankings : Rankings or None
         How alike the two rankings are; None where that was not asked.
     mismatch : str
-        Names a run whose values mean nothing, and why; empty if both mean something. With it the verdict is "too few judgments".
+        Names a run whose values mean nothing, and why; empty if both mean something. With it the
+        verdict is "too few judgments".
 
     Examples
     --------
@@ -60,7 +61,9 @@ class Pair:
         return replace(self, a=self.b, b=self.a, measures={text: row.reversed() for text, row in self.measures.items()})
 
     def without_verdict(self, mismatch: str) -> "Pair":
-        """Return the pair without verdicts, of slices neither, for a run whose values mean nothing."""
+        """Return the pair without verdicts, of slices neither, for a run whose values mean
+        nothing.
+        """
         rows = {
             text: row.withheld(slices=None if row.slices is None else row.slices.without_verdicts()) for text, row in self.measures.items()
         }
@@ -81,10 +84,11 @@ class Method:
     test, level, margin, largest_loss, power
         As asked; the test is permutation, t, wilcoxon or sign.
     n_resamples, seed : int or None
-        Of the permutation test; None where every sign vector was looked at, with up to 20 queries or clusters.
+        Of the permutation test; None where every sign vector was looked at, with up to 20 queries
+        or clusters.
     correction : str
-        Of p values in a family of several tests: "max-T" for sign flips, "bonferroni" for other tests, "holm" where asked for; "none"
-        where every family has one test.
+        Of p values in a family of several tests: "max-T" for sign flips, "bonferroni" for other
+        tests, "holm" where asked for; "none" where every family has one test.
     families : mapping of str to int
         Tests in each family: the primary measure, its companions, and slices of either.
     baseline : str or None
@@ -94,7 +98,8 @@ class Method:
     version : str
         Version of idealrank.
     slices : mapping of str to int, or None
-        How many queries are in none (`in_none`) and in several (`in_several`), and categories of queries not compared (`unknown`).
+        How many queries are in none (`in_none`) and in several (`in_several`), and categories of
+        queries not compared (`unknown`).
     effect : float or None
         True difference worth finding, as asked, for `queries_needed`.
     judgments : {"same", "different", "unknown"}
@@ -155,7 +160,8 @@ class Comparison(WithWarnings):
     missing : mapping of str to int
         Number of judged queries without an answer, by run; the convention decides how they count.
     unjudged : mapping of str to float
-        Share of documents without a judgment down to `unjudged_cutoff` (0: all), by run, from the coverage of its evaluation.
+        Share of documents without a judgment down to `unjudged_cutoff` (0: all), by run, from the
+        coverage of its evaluation.
     unjudged_cutoff : int
         See `unjudged`.
     labels : Labels or None
@@ -191,7 +197,8 @@ class Comparison(WithWarnings):
 
     @property
     def reach_unknown(self) -> str:
-        """A caution if evaluations did not keep their unjudged documents, so that there may be too few judgments; else empty.
+        """A caution if evaluations did not keep their unjudged documents, so that there may be too
+        few judgments; else empty.
 
         Examples
         --------
@@ -261,7 +268,8 @@ class Comparison(WithWarnings):
     ) -> str:
         """Return the table for a paper: a row a run, a column a measure, the best in bold.
 
-        ▲ or ▼ marks a run that is better or worse than the baseline, and ? one with too few judgments.
+        ▲ or ▼ marks a run that is better or worse than the baseline, and ? one with too few
+        judgments.
 
         Parameters
         ----------
@@ -291,7 +299,8 @@ class Comparison(WithWarnings):
         return cast(str, computed("Comparison.paper_table", self, form, order=order, labels=labels, digits=digits))
 
     def beside(self, judged: "Sequence[Evaluation]") -> "Comparison":
-        """Return the comparison with a second opinion: the same runs, evaluated with the grades of a judge.
+        """Return the comparison with a second opinion: the same runs, evaluated with the grades of
+        a judge.
 
         Parameters
         ----------
@@ -303,8 +312,8 @@ class Comparison(WithWarnings):
         OptionError
             It is no sequence of evaluations.
         IncompatibleError
-            Their number or convention differs, a measure is missing, or the judge judged no query of the comparison that counts for two
-            runs.
+            Their number or convention differs, a measure is missing, or the judge judged no query
+            of the comparison that counts for two runs.
 
         Examples
         --------
@@ -350,13 +359,16 @@ class Comparison(WithWarnings):
                 yield pair, row
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """Return every difference as a flat record, followed by its slices; None for values that are not finite or not measured."""
+        """Return every difference as a flat record, followed by its slices; None for values that
+        are not finite or not measured.
+        """
         for pair, row in self.rows():
             record = flat_record(pair, row)
             yield from [record] if row.slices is None else row.slices.records(record)
 
     def groups(self, measure: "MeasureLike | None" = None) -> Groups:
-        """Group runs that are not significantly different: letters, the top group, and which run is significantly better than which.
+        """Group runs that are not significantly different: letters, the top group, and which run is
+        significantly better than which.
 
         Parameters
         ----------
@@ -394,7 +406,9 @@ class Comparison(WithWarnings):
         return groups_of(text, means, differing, rows[0][1].direction, verdicts)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the JSON record: pairs, means, groups (if all pairs were compared), missing, warnings, method, convention."""
+        """Return the JSON record: pairs, means, groups (if all pairs were compared), missing,
+        warnings, method, convention.
+        """
         convention = self.convention
         groups = {} if self.method.baseline is not None else {"groups": {text: self.groups(text).as_dict() for text in self.means}}
         return {

@@ -1,4 +1,6 @@
-"""Differences over all queries and over a slice: the fields that both have, made from one test, and turned round for a - b."""
+"""Differences over all queries and over a slice: the fields that both have, made from one test, and
+turned round for a - b.
+"""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -25,23 +27,28 @@ def swapped(other: str) -> Mapping[str, object]:
 class DifferenceRow:
     """Difference of two runs a and b by one measure on some queries; every difference is b - a.
 
-    A new number is a field here, with its line in `of`, and so in `Difference` and `Slice`, in JSON and in CSV.
+    A new number is a field here, with its line in `of`, and so in `Difference` and `Slice`, in JSON
+    and in CSV.
 
     Attributes
     ----------
     mean_a, mean_b, difference : float
         Means over the `n` queries, weighted where weights were given.
     interval : tuple of float
-        Of what `about` says, by the test that gave `p_corrected`: it excludes "no difference" where ``p_corrected <= 1 - level``, and
-        all intervals of a family hold at once. An end is infinite where there are too few queries, in a family where there are for the test
-        alone; NaN where the test has no interval.
+        Of what `about` says, by the test that gave `p_corrected`: it excludes "no difference" where
+        ``p_corrected <= 1 - level``, and all intervals of a family hold at once. An end is infinite
+        where there are too few queries, in a family where there are for the test alone; NaN where
+        the test has no interval.
     about : str
-        "mean difference", "pseudo-median of the differences" (Wilcoxon) or "share of wins among the queries that differ" (signs).
+        "mean difference", "pseudo-median of the differences" (Wilcoxon) or "share of wins among the
+        queries that differ" (signs).
     p, p_corrected : float
-        Of no difference, two-sided; and after the correction over the family. The verdict uses the second.
+        Of no difference, two-sided; and after the correction over the family. The verdict uses the
+        second.
     verdict : {"better", "worse", "equivalent", "undecided", "too few judgments"}
-        About b. Equivalent comes before better and worse: the margin says which differences do not matter. ``too few judgments``
-        takes the place of these three where the judgments of these queries do not carry them.
+        About b. Equivalent comes before better and worse: the margin says which differences do not
+        matter. ``too few judgments`` takes the place of these three where the judgments of these
+        queries do not carry them.
     effect, sd_difference : float
         d_z, the difference over the standard deviation of the differences; and that deviation.
     wins, ties, losses : int
@@ -49,9 +56,10 @@ class DifferenceRow:
     n : int
         Queries compared.
     detectable : float
-        Smallest true difference that these queries detect with 80 % power, by a test at the level of a single test of the family. It is
-        made of changes like those seen: as many queries change, by as much; see `SeenChanges`. Infinite if the test finds no such
-        difference so often; NaN if fewer independent units differ than `fewest_changed` asks for, twelve at 0.05.
+        Smallest true difference that these queries detect with 80 % power, by a test at the level
+        of a single test of the family. It is made of changes like those seen: as many queries
+        change, by as much; see `SeenChanges`. Infinite if the test finds no such difference so
+        often; NaN if fewer independent units differ than `fewest_changed` asks for, twelve at 0.05.
     detectable_reason : str or None
         Why `detectable` is not finite.
     family : str
@@ -68,7 +76,9 @@ class DifferenceRow:
     """
 
     _AFTER: ClassVar[Mapping[str, str]] = {}
-    """Fields of a record that stand after another one, empty for none; by default, the shared fields stand first."""
+    """Fields of a record that stand after another one, empty for none; by default, the shared
+    fields stand first.
+    """
 
     mean_a: float = field(metadata=swapped("mean_b"))
     mean_b: float = field(metadata=swapped("mean_a"))

@@ -39,8 +39,9 @@ def by_measure(rows: Mapping[str, Row], measure: MeasureLike) -> Row:
 class Difference(DifferenceRow):
     """One measure of two runs a and b on the same queries; every difference is b - a.
 
-    Has the fields of `DifferenceRow`, too. All intervals of a family hold at once at `level`, and where the verdict is ``judgments do not
-    reach``, `tipping` says why: as many unjudged documents as is likely, being relevant, would undo the difference.
+    Has the fields of `DifferenceRow`, too. All intervals of a family hold at once at `level`, and
+    where the verdict is ``judgments do not reach``, `tipping` says why: as many unjudged documents
+    as is likely, being relevant, would undo the difference.
 
     Attributes
     ----------
@@ -53,38 +54,49 @@ class Difference(DifferenceRow):
     p_equivalence : float or None
         Of a difference of the margin or more, corrected as `p_corrected` is; None without a margin.
     margin : AppliedMargin or None
-        The margin as applied: over how many answerable queries, and with which largest loss of a query; None without one.
+        The margin as applied: over how many answerable queries, and with which largest loss of a
+        query; None without one.
     excluded_queries, identical_queries : int
-        Queries left out since they are not scored in both runs; those on which every measure compared is equal.
+        Queries left out since they are not scored in both runs; those on which every measure
+        compared is equal.
     queries_needed : int or None
-        Number of queries like these that would detect a true difference of `effect` with 80 % power; None without an effect, if
-        `detectable` has a reason, or if changes like these do not add up to such a difference.
+        Number of queries like these that would detect a true difference of `effect` with 80 %
+        power; None without an effect, if `detectable` has a reason, or if changes like these do not
+        add up to such a difference.
     unjudged_a, unjudged_b : float or None
-        Share without a judgment of the documents returned, as `Coverage.unjudged_share`; None where it was not measured.
+        Share without a judgment of the documents returned, as `Coverage.unjudged_share`; None where
+        it was not measured.
     difference_judged : float or None
-        The difference where documents without a judgment are taken out of both runs; None where it was not measured.
+        The difference where documents without a judgment are taken out of both runs; None where it
+        was not measured.
     judged_reason : str or None
-        Why there is no `difference_judged` although documents are unjudged: lists no longer than the cutoff cannot close up, or
-        all judged documents are alike, under positive-only labels.
+        Why there is no `difference_judged` although documents are unjudged: lists no longer than
+        the cutoff cannot close up, or all judged documents are alike, under positive-only labels.
     tipping : Tipping or None
-        Share of unjudged documents that would have to be relevant for the difference to go or to turn; None where it is not known.
+        Share of unjudged documents that would have to be relevant for the difference to go or to
+        turn; None where it is not known.
     tipping_reason : str or None
         Reason why it is unknown.
     basis : LabelBasis or None
-        What the verdict takes documents without a label to be; None if neither run returns one, or if the kind of labels is not known.
+        What the verdict takes documents without a label to be; None if neither run returns one, or
+        if the kind of labels is not known.
     skewness : float
         Of the differences b - a of the queries.
     error_rate_known : bool
-        False if the verdict is better or worse, and these queries may lack rare large differences that would change it: they are too few
-        for the skewness of their differences, and the bound of `stats.unseen_loss_p` does not support the verdict. Slices have a sentence
-        in `Comparison.cautions`.
+        False if the verdict is better or worse, and these queries may lack rare large differences
+        that would change it: they are too few for the skewness of their differences, and the bound
+        of `stats.unseen_loss_p` does not support the verdict. Slices have a sentence in
+        `Comparison.cautions`.
     bounds : GradeBounds or None
-        Lowest and highest difference over all grades of the unjudged documents, by the primary measure of up to ten runs, if that is
-        nDCG, DCG, P, R, RBP or RR with a cutoff; None without unjudged documents, and unless the labels are pooled.
+        Lowest and highest difference over all grades of the unjudged documents, by the primary
+        measure of up to ten runs, if that is nDCG, DCG, P, R, RBP or RR with a cutoff; None without
+        unjudged documents, and unless the labels are pooled.
     slices : Slices or None
-        The same on slices of the queries, corrected as a family of their own; None where no slices were given.
+        The same on slices of the queries, corrected as a family of their own; None where no slices
+        were given.
     judge : JudgeDifference or None
-        The same under the grades of a judge; None where none was given. Where its sign contradicts, better and worse give way to undecided.
+        The same under the grades of a judge; None where none was given. Where its sign contradicts,
+        better and worse give way to undecided.
 
     Examples
     --------
@@ -121,13 +133,17 @@ class Difference(DifferenceRow):
     judge: "JudgeDifference | None" = None
 
     def beside(self, judge: "JudgeDifference") -> "Difference":
-        """Return the difference beside that of a judge; where the signs contradict each other, neither run is better."""
+        """Return the difference beside that of a judge; where the signs contradict each other,
+        neither run is better.
+        """
         if judge.contradicts and self.verdict in ("better", "worse"):
             return replace(self, judge=judge, verdict="undecided", error_rate_known=True)
         return replace(self, judge=judge)
 
     def withheld(self, slices: "Slices | None") -> "Difference":
-        """Return the difference without a verdict, since there are too few judgments; with other slices."""
+        """Return the difference without a verdict, since there are too few judgments; with other
+        slices.
+        """
         return replace(self, verdict="too few judgments", error_rate_known=True, slices=slices)
 
     def level_cautions(self, largest_loss: float | None = None) -> list[str]:
@@ -138,11 +154,15 @@ class Difference(DifferenceRow):
 
     @property
     def margin_scale(self) -> str:
-        """A sentence on the queries that the margin refers to; empty if to all that are compared."""
+        """A sentence on the queries that the margin refers to; empty if to all that are
+        compared.
+        """
         return "" if self.margin is None else scale_note(self.margin, self.n)
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything but the measure by name; None for what is not finite; slices and the judge, where there are any."""
+        """Everything but the measure by name; None for what is not finite; slices and the judge,
+        where there are any.
+        """
         found = {name: value for name, value in replace(self, slices=None).record().items() if name not in ("measure", "slices")}
         found["bounds"] = None if self.bounds is None else self.bounds.as_dict()
         found["basis"] = None if self.basis is None else self.basis.as_dict()

@@ -1,7 +1,8 @@
-"""Families of tests: the first measure alone, its companions, slices, several baselines; each corrected in one step.
+"""Families of tests: the first measure alone, its companions, slices, several baselines; each
+corrected in one step.
 
-Whatever the family, a corrected p value and the interval beside it come from one test, so that the interval holds no difference if and
-only if p is above the level.
+Whatever the family, a corrected p value and the interval beside it come from one test, so that the
+interval holds no difference if and only if p is above the level.
 """
 
 import math
@@ -148,7 +149,8 @@ def _together(
     alone: bool,
 ) -> list[Corrected]:
     counted = np.stack([test.counted for test in tests], axis=1)
-    # Each test has a null of its own; the statistics do not change with the unit of the differences.
+    # Each test has a null of its own; the statistics do not change with the unit of the
+    # differences.
     shares: FloatArray | float = 1.0
     if plan.null:
         shares = np.array([1.0 if one.margin is None else one.margin.share for one in found])
@@ -160,7 +162,8 @@ def _together(
     columns = (together.p, together.low * shares, together.high * shares, together.critical_t)
     for one, equal, p, low, high, critical in zip(found, equivalence, *(column.tolist() for column in columns), strict=True):
         own = one._replace(low=low, high=high) if alone else one._replace(low=low, high=high, p=p, about="mean difference")
-        # The critical value of the family is a t of all units; unequal weights leave fewer degrees of freedom at the same level.
+        # The critical value of the family is a t of all units; unequal weights leave fewer degrees
+        # of freedom at the same level.
         alpha = plan.sides * float(stdtr(one.units - 1, -critical)) if one.units > 1 and math.isfinite(critical) else 0.0
         critical = critical if one.df == one.units - 1 else critical_t(alpha, one.df, plan.sides)  # noqa: PLW2901
         rows.append(
@@ -240,7 +243,8 @@ def _ending_at_zero(one: MeasureTest, significant: bool) -> MeasureTest:  # noqa
 
 def side_of(one: MeasureTest, direction: int, p: float, alpha: float) -> Side:
     """Return whether b is better, worse, or not distinguishable from a."""
-    # A test of ranks or signs may find what the means do not show: the side is that of its own statistic.
+    # A test of ranks or signs may find what the means do not show: the side is that of its own
+    # statistic.
     if p > alpha or one.lean == 0:
         return "undecided"
     return "better" if one.lean * direction > 0 else "worse"

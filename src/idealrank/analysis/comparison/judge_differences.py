@@ -1,4 +1,6 @@
-"""The difference of two runs under the grades of a judge, held beside that of people: a second opinion on its sign."""
+"""The difference of two runs under the grades of a judge, held beside that of people: a second
+opinion on its sign.
+"""
 
 import math
 from collections.abc import Collection

@@ -1,8 +1,10 @@
-"""Basis of a verdict under each kind of labels: what it takes unlabelled documents to be, and how it stands if that is wrong.
+"""Basis of a verdict under each kind of labels: what it takes unlabelled documents to be, and how
+it stands if that is wrong.
 
-Under complete labels a verdict needs no more than its test, under pooled labels the rule of `tipping`. Under
-positive-only labels it is given as if unlabelled documents were not relevant, except where the
-labels come from one of the two runs: the other run then loses whatever it returns beyond them.
+Under complete labels a verdict needs no more than its test, under pooled labels the rule of
+`tipping`. Under positive-only labels it is given as if unlabelled documents were not relevant,
+except where the labels come from one of the two runs: the other run then loses whatever it returns
+beyond them.
 """
 
 from collections.abc import Sequence
@@ -30,7 +32,8 @@ _FEWEST = 20  # labelled documents that say anything about where they come from
 _SUSPECTED = 0.9  # share of the labelled documents from which a run may be similar to their source
 _HELD = 0.99  # share of the labelled documents from which a run may be where the labels come from
 _ENDS = 0.999  # share of the labelled documents that a run returns, up to where its labels end
-_AT_THE_END = 0.05  # share of them in the last half of this depth, where fair labels have hardly any
+# share of them in the last half of this depth, where fair labels have hardly any
+_AT_THE_END = 0.05
 
 _OTHER: dict[Side, Side] = {"a": "b", "b": "a"}
 
@@ -99,7 +102,9 @@ class Support(NamedTuple):
 
 
 class Result(NamedTuple):
-    """A result whose support is asked for: differences by query, which of them count, and the test."""
+    """A result whose support is asked for: differences by query, which of them count, and the
+    test.
+    """
 
     pair: tuple[int, int]
     column: int
@@ -165,7 +170,9 @@ def labels_of_runs(evaluations: Sequence[Evaluation], declared: DeclaredLabels =
 
 
 def sampled_negatives_of(evaluations: Sequence[Evaluation], declared: DeclaredLabels) -> float | None:
-    """Return the declared share of the non-relevant documents with a label; None if there is none."""
+    """Return the declared share of the non-relevant documents with a label; None if there is
+    none.
+    """
     labels = labels_of_runs(evaluations, declared)
     return None if labels is None else labels.sampled_negatives
 

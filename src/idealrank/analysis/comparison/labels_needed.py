@@ -124,7 +124,9 @@ def _best_rank(reach: Reach, of_a: IntArray, of_b: IntArray) -> IntArray:
 
 
 def _spread_evenly(rate: FloatArray, kind: IntArray) -> BoolArray:
-    """Mark the relevant documents of each kind, so that their number follows the sum of the rates."""
+    """Mark the relevant documents of each kind, so that their number follows the sum of the
+    rates.
+    """
     relevant = np.zeros(rate.size, np.bool_)
     for one_kind in (_OF_A, _OF_B, _OF_BOTH):
         rows = np.flatnonzero(kind == one_kind)
@@ -147,8 +149,8 @@ def _rates_alone(reach: Reach) -> FloatArray:
     pooled = any(_is_pooled(reach, side.hit_rank[mask], side.rank[own]) for (side, own), mask in zip(sides, masks, strict=True))
     if pooled or np.count_nonzero(~alone) < _ENOUGH:
         return rates
-    # Systems beside these two chose what was judged. One system fewer that returns a document lowers
-    # the odds of its relevance; judged documents show by how much, from two runs to one.
+    # Systems beside these two chose what was judged. One system fewer that returns a document
+    # lowers the odds of its relevance; judged documents show by how much, from two runs to one.
     odds = _odds(rates)
     odds_of_shared = _odds(_share_by_rank(reach, rank[~alone], relevant[~alone]))
     lower = odds * np.minimum(odds / odds_of_shared, 1.0)
@@ -179,7 +181,9 @@ def _rates_of_both(reach: Reach) -> FloatArray:
 
 
 def _richness(reach: Reach) -> FloatArray:
-    """Relevant judged documents of each query over the number expected at their ranks, drawn to 1."""
+    """Relevant judged documents of each query over the number expected at their ranks, drawn to
+    1.
+    """
     row = np.concatenate((reach.a.hit_row, reach.b.hit_row))
     rank = np.concatenate((reach.a.hit_rank, reach.b.hit_rank))
     relevant = np.concatenate((reach.a.hit_worth, reach.b.hit_worth)) > 0
@@ -327,7 +331,8 @@ def _ideal_factor(reach: Reach, of_a: IntArray, of_b: IntArray) -> FloatArray:
 def _shrunk(reach: Reach, number: IntArray, gains: FloatArray) -> FloatArray:
     """Ideal of each query as judged over its ideal with a number of documents more, of one gain."""
     factor = np.ones(reach.n_queries)
-    sides = (reach.b,) if np.array_equal(reach.a.row, reach.b.row) else (reach.a, reach.b)  # one ideal for both runs
+    # one ideal for both runs
+    sides = (reach.b,) if np.array_equal(reach.a.row, reach.b.row) else (reach.a, reach.b)
     for side in sides:
         if not side.linear or not number.any():
             continue
@@ -396,7 +401,9 @@ def _with_hits(side: Places, rows: IntArray, relevant: BoolArray, codes: IntArra
 
 
 def _judged_with(side: Places, rows: IntArray) -> Judged:
-    """The lists with some unjudged documents as relevant hits, and without rows of the judgments."""
+    """The lists with some unjudged documents as relevant hits, and without rows of the
+    judgments.
+    """
     judged = side.judged
     hits = judged.hits
     if not side.linear:

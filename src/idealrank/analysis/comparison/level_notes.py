@@ -1,4 +1,6 @@
-"""Sentences on results whose error rate is not known, or that these queries could not give: margins and rare large losses."""
+"""Sentences on results whose error rate is not known, or that these queries could not give: margins
+and rare large losses.
+"""
 
 import math
 from collections.abc import Mapping

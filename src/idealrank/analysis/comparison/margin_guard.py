@@ -1,4 +1,6 @@
-"""Margins over answerable queries, guarded against rare large losses that the sample may not contain."""
+"""Margins over answerable queries, guarded against rare large losses that the sample may not
+contain.
+"""
 
 import math
 from dataclasses import replace
@@ -26,7 +28,9 @@ class MarginScale(NamedTuple):
 
     @classmethod
     def of(cls, answerable: BoolArray | None, span: float, design: Design) -> "MarginScale":
-        """Scale of the queries of a design, of which those with a relevant document are answerable."""
+        """Scale of the queries of a design, of which those with a relevant document are
+        answerable.
+        """
         count = None if answerable is None else int(answerable.sum())
         return cls(answerable_share(answerable, design), count, span)
 
@@ -39,7 +43,9 @@ class MarginScale(NamedTuple):
 
 
 class MarginRule(NamedTuple):
-    """Plan of a test as asked, what its margin refers to, and the level of one test of its family."""
+    """Plan of a test as asked, what its margin refers to, and the level of one test of its
+    family.
+    """
 
     plan: Plan
     scale: MarginScale

@@ -1,4 +1,6 @@
-"""Comparison of two runs whose values stand in many partitions: sums by partition merge into the comparison of the whole."""
+"""Comparison of two runs whose values stand in many partitions: sums by partition merge into the
+comparison of the whole.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -44,8 +46,8 @@ class MeasureDifference:
     low, high : float
         Percentile interval of the Poisson bootstrap.
     p, p_corrected : float
-        Two-sided p value of the sign-flip test, and corrected as `compare` corrects: the first measure is alone, the others are a family,
-        by single-step max-T.
+        Two-sided p value of the sign-flip test, and corrected as `compare` corrects: the first
+        measure is alone, the others are a family, by single-step max-T.
     sd : float
         Standard deviation of the differences.
     wins, ties, losses : int
@@ -84,10 +86,11 @@ class MeasureDifference:
 class ComparisonSums:
     """Sums of a paired comparison over some queries, measure by measure.
 
-    Each partition sums the differences of its own queries, with the sign flips and the Poisson weights of each query drawn from its id.
-    The sums of a partition take about 320 KB a measure with 10,000 draws, whatever its number of queries, and merge in any order: values
-    by query never come together. `gate_sums` decides from them, and `idealrank.integrations.spark.compare_spark` computes them on a
-    cluster.
+    Each partition sums the differences of its own queries, with the sign flips and the Poisson
+    weights of each query drawn from its id. The sums of a partition take about 320 KB a measure
+    with 10,000 draws, whatever its number of queries, and merge in any order: values by query never
+    come together. `gate_sums` decides from them, and `idealrank.integrations.spark.compare_spark`
+    computes them on a cluster.
 
     Attributes
     ----------
@@ -100,7 +103,8 @@ class ComparisonSums:
     excluded : tuple of int
         Queries left out of each measure, since they do not count in both runs.
     worst : tuple of tuples
-        By measure, the ten queries on which b is worst beside a: id, value of a, value of b, difference turned so that better is above 0.
+        By measure, the ten queries on which b is worst beside a: id, value of a, value of b,
+        difference turned so that better is above 0.
     missing : tuple of int
         Judged queries that a, and that b, does not answer.
     convention : Convention
@@ -110,7 +114,8 @@ class ComparisonSums:
     judgments : str or None
         Fingerprint of the judgments of all queries.
     answerable : tuple of (int or None)
-        Queries compared by each measure that have a relevant document; None if it is not known. Margins refer to their mean.
+        Queries compared by each measure that have a relevant document; None if it is not known.
+        Margins refer to their mean.
 
     Examples
     --------
@@ -278,7 +283,9 @@ class ComparisonSums:
                 raise InputError(f"{measure}: no query counts in both {self.a!r} and {self.b!r}; do the query ids match?")
 
     def packed(self) -> tuple[dict[str, Any], bytes]:
-        """Numbers for JSON, and draws as bytes, for `unpacked` in another process; measures and convention stay out."""
+        """Numbers for JSON, and draws as bytes, for `unpacked` in another process; measures and
+        convention stay out.
+        """
         packed = [one.packed() for one in self.sums]
         numbers = {
             "sums": [numbers for numbers, _ in packed], "excluded": self.excluded, "worst": self.worst, "missing": self.missing,

@@ -1,4 +1,6 @@
-"""Where the documents of two runs stand: judged and unjudged ones, those that both runs show, and what each would be worth."""
+"""Where the documents of two runs stand: judged and unjudged ones, those that both runs show, and
+what each would be worth.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -203,7 +205,8 @@ def matches(a: KeyArray, b: KeyArray) -> tuple[IntArray, IntArray]:
     of_a, of_b = places[first], places[first + 1]
     if (of_a < a.size).all() and (of_b >= a.size).all():
         return of_a, of_b - a.size
-    (once, places_a), (again, places_b) = map(_told_apart, (a, b))  # a document that is listed twice, and counts twice
+    # a document that is listed twice, and counts twice
+    (once, places_a), (again, places_b) = map(_told_apart, (a, b))
     at = np.searchsorted(again, once)
     found = at < again.size
     found[found] = again[at[found]] == once[found]

@@ -78,7 +78,8 @@ else:
 # Called with how many pairs are done, and of how many.
 Tell = Callable[[int, int], None]
 
-_FEW_QUERIES = 500  # of fewer, handing the interpreter from thread to thread takes longer than the threads save
+# of fewer, handing the interpreter from thread to thread takes longer than the threads save
+_FEW_QUERIES = 500
 _MANY_PAIRS = 20_000  # 201 runs: of more, time and memory grow until nothing else fits
 
 
@@ -150,7 +151,8 @@ def compare(
         tippings=tippings,
         rules=rules,
     )
-    with Background(1 if many or len(queries) < _FEW_QUERIES else threads) as background:  # each of many pairs has little to do
+    # each of many pairs has little to do
+    with Background(1 if many or len(queries) < _FEW_QUERIES else threads) as background:
         bounds = {pair: background.begin(partial(case.bounds, pair)) for pair in wanted}
         if rules.look_at_rates:
             background.begin(partial(tippings.prepare, wanted[0]))
@@ -250,7 +252,8 @@ class _Case:
         rows = [[self._test(pair, column) for column in columns] for pair in self.wanted]
         families = [[one[0] for one in rows], [test for one in rows for test in one[1:]]]
         self._enough_draws(max(map(len, families)))
-        plan = replace(self.plan, flips=SharedFlips(self.plan.seed))  # each column is tested alone and in its family
+        # each column is tested alone and in its family
+        plan = replace(self.plan, flips=SharedFlips(self.plan.seed))
         if alone:
             keep_sums([test for one in rows for test in one], self.design, plan)
         primary, companions = (corrected(family, self.design, plan, self.correction, alone=alone) for family in families)
@@ -388,7 +391,8 @@ class _Case:
         """Method of the comparison."""
         plan, design, pairs = self.plan, self.design, len(self.wanted)
         sizes = {PRIMARY: pairs} | ({COMPANIONS: pairs * (len(self.measures) - 1)} if len(self.measures) > 1 else {})
-        # Of fewer units every sign vector is looked at; of a family of tests, where there are no more of them than draws.
+        # Of fewer units every sign vector is looked at; of a family of tests, where there are no
+        # more of them than draws.
         drawn = plan.test == "permutation" and (design.n_units > MOST_UNITS or not all(one.found.exact for row in found for one in row))
         correction = name_of(plan, max(sizes.values()), self.correction)
         return method_of(plan, design, drawn=drawn, families=sizes, correction=correction, baseline=baseline)

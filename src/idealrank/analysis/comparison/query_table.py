@@ -1,6 +1,8 @@
-"""Evaluations side by side: what may be compared, on which queries, with which weights and clusters.
+"""Evaluations side by side: what may be compared, on which queries, with which weights and
+clusters.
 
-Companions are measures evaluated beside those compared: they say how far the judgments of each reach.
+Companions are measures evaluated beside those compared: they say how far the judgments of each
+reach.
 """
 
 import hashlib
@@ -72,7 +74,8 @@ def with_companions(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Me
     Returns
     -------
     tuple of Measure
-        The given measures, then ``Judged`` and ``NumRet`` at each cutoff (for the unjudged share) and each measure with ``judged_only``.
+        The given measures, then ``Judged`` and ``NumRet`` at each cutoff (for the unjudged share)
+        and each measure with ``judged_only``.
 
     Examples
     --------
@@ -264,7 +267,8 @@ def unjudged_counts(evaluation: Evaluation, cutoff: Cutoff | None, queries: Sequ
     counts = (JudgedShare(cutoff=cutoff), NumRet(cutoff=cutoff))
     if all(one in evaluation.measures for one in counts):
         share, returned = np.nan_to_num(QueryTable.of(evaluation, counts, queries).values).T
-        return np.column_stack((returned - np.round(share * returned, 9), returned))  # counts, but under ties=expected
+        # counts, but under ties=expected
+        return np.column_stack((returned - np.round(share * returned, 9), returned))
     if evaluation.coverage.unjudged_cutoff == (cutoff or 0):
         return np.tile([evaluation.coverage.unjudged_share, 1.0], (len(queries), 1))
     return None
@@ -404,7 +408,8 @@ def weights_cautions(design: Design, test: str = "permutation") -> tuple[str, ..
     units = "queries" if design.clusters is None else "clusters"
     counted = f"weights: {design.n_units:,} {units} count as much as {worth:.1f} of equal weight"
     if test == "t":
-        # As many degrees of freedom as few queries have; experiments/which_test.py shows the loss of power.
+        # As many degrees of freedom as few queries have; experiments/which_test.py shows the loss
+        # of power.
         return (f"{counted}; Student's t accounts for it, and has less power than the permutation test",)
     return (f"{counted}; intervals by Student's t and detectable differences account for it",)
 

@@ -1,4 +1,6 @@
-"""Similarity of the rankings of two runs, as plain numbers beside the difference of their values."""
+"""Similarity of the rankings of two runs, as plain numbers beside the difference of their
+values.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -56,11 +58,11 @@ class Rankings:
     queries : int
         Queries of the comparison that both runs answer.
     mean : mapping of str to float
-        Over these queries, by the text of each measure of two runs: ``Same@10`` is the share of queries whose first ten results did
-        not change.
+        Over these queries, by the text of each measure of two runs: ``Same@10`` is the share of
+        queries whose first ten results did not change.
     depths : mapping of str to tuple of int
-        By the text of each measure: the fewest and the most ranks looked at over these queries. A query has the cutoff, or the length of
-        its longer list where that is less.
+        By the text of each measure: the fewest and the most ranks looked at over these queries. A
+        query has the cutoff, or the length of its longer list where that is less.
 
     Examples
     --------

@@ -149,7 +149,8 @@ class Reach:
         at, ranks = own, side.rank[own]
         worth = self.worth(side, own) if side.linear else side.weight[own]
         if not worth.any():
-            # Where its own unjudged documents add nothing, a run has those that both show, which count where ranks differ.
+            # Where its own unjudged documents add nothing, a run has those that both show, which
+            # count where ranks differ.
             at, ranks = np.ones(own.size, np.bool_), side.rank
             worth = self.worth(side, at) if side.linear else side.weight
         worth_by_rank = np.bincount(ranks, weights=worth, minlength=self.gain.size).astype(np.float64, copy=False)

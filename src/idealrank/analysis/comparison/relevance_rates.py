@@ -1,4 +1,6 @@
-"""Shares at which unjudged documents are likely to be relevant, from the judged documents at their ranks."""
+"""Shares at which unjudged documents are likely to be relevant, from the judged documents at their
+ranks.
+"""
 
 import math
 from dataclasses import dataclass
@@ -12,7 +14,9 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 
 QUANTILE = 1.2815515655446004  # of the normal distribution: limits of 90 %, each to one side
 ENOUGH = 20  # documents for a lower limit, and for odds of a gap
-_ROOT = 0.25  # chosen by experiments/judgment_reach.py: the least root at which crossing runs judged by third systems hold the level
+# chosen by experiments/judgment_reach.py: the least root at which crossing runs judged by third
+# systems hold the level
+_ROOT = 0.25
 
 
 class RelevanceRate(NamedTuple):
@@ -73,7 +77,9 @@ def _log_odds(gaps: Gaps) -> float:
 
 
 class Limits(NamedTuple):
-    """Rates of a run, and the shares between which its unjudged documents are taken to be relevant."""
+    """Rates of a run, and the shares between which its unjudged documents are taken to be
+    relevant.
+    """
 
     judged: RelevanceRate
     exclusive: RelevanceRate

@@ -1,7 +1,8 @@
-"""Requirements of a comparison: evaluations share their judgments, the runs meet them, and both runs have scored queries.
+"""Requirements of a comparison: evaluations share their judgments, the runs meet them, and both
+runs have scored queries.
 
-Judgments are the same by fingerprint, or by counts, queries and files. Data that no verdict can rest on are refused; one run that does
-not join is named.
+Judgments are the same by fingerprint, or by counts, queries and files. Data that no verdict can
+rest on are refused; one run that does not join is named.
 """
 
 import math
@@ -154,7 +155,8 @@ class WithWarnings:
     Attributes
     ----------
     mismatches : mapping of str to str
-        By run: why its values mean nothing, in a phrase without the name. Empty if every run has a judged document.
+        By run: why its values mean nothing, in a phrase without the name. Empty if every run has a
+        judged document.
     cautions : tuple of str
         Facts about the queries that limit every verdict, such as very unequal weights.
 

@@ -1,4 +1,5 @@
-"""Sensitivity of a difference to documents without a label: how it stands if some of them were relevant.
+"""Sensitivity of a difference to documents without a label: how it stands if some of them were
+relevant.
 
 A share of the unlabelled documents that only the run ahead returns is taken to be relevant, with
 the mean gain of labelled documents at their ranks. The share of the other run's unlabelled

@@ -1,4 +1,5 @@
-"""Differences of two runs on slices of the queries, with intervals, and p values corrected for the number of slices.
+"""Differences of two runs on slices of the queries, with intervals, and p values corrected for the
+number of slices.
 
 Head, torso and tail are slices by thirds of the traffic.
 """
@@ -41,8 +42,9 @@ _SAME = (*_FIRST, "direction", "level")  # in the record of a slice as in that o
 class Slice(DifferenceRow):
     """One slice of the queries; every difference is b - a.
 
-    Has the fields of `DifferenceRow`, too. All slices were corrected together, so `detectable` is beside so many tests. The verdict is
-    never ``equivalent``, and never ``too few judgments`` in what `slices` returns, which knows values alone.
+    Has the fields of `DifferenceRow`, too. All slices were corrected together, so `detectable` is
+    beside so many tests. The verdict is never ``equivalent``, and never ``too few judgments`` in
+    what `slices` returns, which knows values alone.
 
     Attributes
     ----------
@@ -51,7 +53,8 @@ class Slice(DifferenceRow):
     detectable : float
         As of all queries, and infinite for a single query.
     part : float
-        What the slice adds to the difference over all queries: its share of their number, or of their weight, times its difference.
+        What the slice adds to the difference over all queries: its share of their number, or of
+        their weight, times its difference.
     family : str
         Tests it was corrected in: ``slices`` of the primary measure, or ``slices of companions``.
     """
@@ -64,7 +67,9 @@ class Slice(DifferenceRow):
     family: str = "slices"
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything but the name, and the family of tests it was corrected in; None for what is not finite."""
+        """Everything but the name, and the family of tests it was corrected in; None for what is
+        not finite.
+        """
         return {name: value for name, value in self.record().items() if name != "name"}
 
 
@@ -91,7 +96,8 @@ class Slices:
     test : str
         Test behind p values and intervals: permutation, t, wilcoxon or sign.
     tests : int
-        Number of p values corrected together: the slices of all pairs, for the primary measure or for the others.
+        Number of p values corrected together: the slices of all pairs, for the primary measure or
+        for the others.
     seed : int
         Random seed.
     correction : str
@@ -156,7 +162,8 @@ class Slices:
         return {row.name: row.as_dict() for row in self.rows}
 
     def records(self, whole: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Return the flat record of all queries, with a column for the slice, followed by one record per slice.
+        """Return the flat record of all queries, with a column for the slice, followed by one
+        record per slice.
 
         Parameters
         ----------
@@ -180,7 +187,8 @@ class Slices:
 
 # A label of each query, or several.
 Categories: TypeAlias = Mapping[str, str | Sequence[str]]
-# Whether the judgments carry what a test found: given the place of the pair, the column of the measure, the slice and the test.
+# Whether the judgments carry what a test found: given the place of the pair, the column of the
+# measure, the slice and the test.
 Carries: TypeAlias = Callable[[int, int, str, Corrected], bool]
 
 
@@ -205,10 +213,11 @@ def slices(
     Parameters
     ----------
     values_a, values_b : mapping of query to float or None
-        Values of one measure, such as ``dict(zip(evaluation.queries, evaluation["nDCG@10"]))``. A query that is missing, None or NaN in
-        either run is left out.
+        Values of one measure, such as ``dict(zip(evaluation.queries, evaluation["nDCG@10"]))``. A
+        query that is missing, None or NaN in either run is left out.
     categories : mapping of query to str, or to several
-        Slices of each query; a query may be in several. See `read_categories` for files, and `traffic_thirds`.
+        Slices of each query; a query may be in several. See `read_categories` for files, and
+        `traffic_thirds`.
     direction : {1, -1}
         -1 if lower values are better; determines the verdicts and the order of the slices.
     test : {"permutation", "t", "wilcoxon", "sign"}
@@ -218,11 +227,14 @@ def slices(
     weights : mapping of query to float, optional
         Weight of each query, such as its traffic; for the permutation and t tests.
     clusters : mapping of query to label, optional
-        Cluster of each query (user, session, topic): queries of one cluster are not independent. For the permutation and t tests.
+        Cluster of each query (user, session, topic): queries of one cluster are not independent.
+        For the permutation and t tests.
     n_resamples : int
-        Number of random sign flips for a slice with more than 20 queries that differ; smaller slices are enumerated.
+        Number of random sign flips for a slice with more than 20 queries that differ; smaller
+        slices are enumerated.
     rng : Generator, seed or None
-        Random generator or seed. By default the seed is derived from the values, so the same input gives the same output.
+        Random generator or seed. By default the seed is derived from the values, so the same input
+        gives the same output.
     threads : int, optional
         Number of threads; None or 0 uses all cores. Results do not depend on it.
 
@@ -233,7 +245,8 @@ def slices(
     Raises
     ------
     InputError
-        No query counts in both runs, none of them is in a slice, or a query has no weight or cluster.
+        No query counts in both runs, none of them is in a slice, or a query has no weight or
+        cluster.
     OptionError
         An option has an invalid value.
 
@@ -395,9 +408,10 @@ _ROUNDING = 1e-12
 def traffic_thirds(traffic: Mapping[str, float]) -> dict[str, str]:
     """Split queries into head, torso and tail: the first, second and last third of the traffic.
 
-    Queries are sorted by falling traffic; each occupies a stretch as long as its traffic, and belongs to the third that contains the middle
-    of its stretch. Queries with equal traffic share one stretch, so they are always in the same third. The query with the most traffic is
-    always in the head, however large its share. Queries without an evaluation count as well.
+    Queries are sorted by falling traffic; each occupies a stretch as long as its traffic, and
+    belongs to the third that contains the middle of its stretch. Queries with equal traffic share
+    one stretch, so they are always in the same third. The query with the most traffic is always in
+    the head, however large its share. Queries without an evaluation count as well.
 
     Parameters
     ----------

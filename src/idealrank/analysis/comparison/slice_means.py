@@ -22,8 +22,8 @@ class SliceMeans:
     run : str
         Name of the run.
     slices : mapping of str to mapping of str to RunMean
-        By slice and measure: the mean over the slice's queries, its interval and the number of queries that count. The interval is NaN for
-        a measure that is not averaged.
+        By slice and measure: the mean over the slice's queries, its interval and the number of
+        queries that count. The interval is NaN for a measure that is not averaged.
     queries : mapping of str to int
         Number of evaluated queries of each slice.
     counts : mapping of str to int
@@ -63,7 +63,8 @@ class SliceMeans:
         return {"run": self.run, "level": self.level, "slices": slices, **self.counts}
 
     def to_frame(self, backend: Any = "pandas") -> Any:
-        """Return a dataframe with a row for each slice and measure: slice, measure, mean, low, high, n.
+        """Return a dataframe with a row for each slice and measure: slice, measure, mean, low,
+        high, n.
 
         Parameters
         ----------

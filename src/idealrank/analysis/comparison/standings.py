@@ -1,4 +1,6 @@
-"""Runs in one order: the mean of each with its interval, and groups of runs that a comparison cannot tell apart."""
+"""Runs in one order: the mean of each with its interval, and groups of runs that a comparison
+cannot tell apart.
+"""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -22,8 +24,8 @@ class RunMean:
     mean : float
         Over the `n` queries on which the run is scored, weighted where weights were given.
     interval : tuple of float
-        Student's, of this mean alone; infinite for one query. Two such intervals do not say whether two runs differ: their difference
-        on the same queries has an interval of its own.
+        Student's, of this mean alone; infinite for one query. Two such intervals do not say whether
+        two runs differ: their difference on the same queries has an interval of its own.
     n : int
         Number of queries.
 
@@ -49,14 +51,16 @@ class Groups:
     measure : str
         Text of the measure.
     letters : mapping of str to str
-        The letters of each run, such as ``ab``, the run with the best mean first. Two runs share a letter if and only if their
-        difference is not significant after correction; p alone counts, whether or not the judgments reach.
+        The letters of each run, such as ``ab``, the run with the best mean first. Two runs share a
+        letter if and only if their difference is not significant after correction; p alone counts,
+        whether or not the judgments reach.
     members : tuple of tuple of str
         Runs that carry the first letter, the second, ...; the best first.
     top : tuple of str
         Runs that do not differ from the one with the best mean, that one first.
     better_than : mapping of str to tuple of str
-        By run, those that it is better than by the verdicts of their pairs, which the judgments must carry; the best first.
+        By run, those that it is better than by the verdicts of their pairs, which the judgments
+        must carry; the best first.
 
     Examples
     --------
@@ -138,7 +142,8 @@ def intervals(
     Returns
     -------
     dict of str to RunMean
-        Mean with interval, by the text of the measure. Measures that are not averaged have none: counts, geometric means, texts.
+        Mean with interval, by the text of the measure. Measures that are not averaged have none:
+        counts, geometric means, texts.
 
     Raises
     ------

@@ -1,4 +1,6 @@
-"""Tipping points: the share of unjudged documents that would have to be relevant to undo or reverse a difference."""
+"""Tipping points: the share of unjudged documents that would have to be relevant to undo or reverse
+a difference.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -24,7 +26,8 @@ from idealrank.stats.design import Design, student_mean
 from idealrank.stats.special import stdtrit
 
 TEST = "paired t"
-_MANY = 50_000  # unjudged documents of a run, up to which whole lists cost little beside the comparison
+# unjudged documents of a run, up to which whole lists cost little beside the comparison
+_MANY = 50_000
 _STEPS = 20  # shares between 0 and 1 at which a measure that is no sum is worked out
 
 
@@ -200,8 +203,8 @@ def _stays_significant(extremes: Sequence[FloatArray], differences: FloatArray, 
         return True
     critical = question.critical
     if error[0] > 0 and mean[0] <= critical * error[0]:
-        # The test of the comparison finds what the t test does not. Its p value says how far beyond its critical value its own statistic
-        # is; the t statistic may fall by the same share.
+        # The test of the comparison finds what the t test does not. Its p value says how far beyond
+        # its critical value its own statistic is; the t statistic may fall by the same share.
         spare = critical / question.observed if question.observed and question.observed > critical else 1 - 1e-9
         critical = mean[0] / error[0] * spare
     if math.isinf(critical):  # of two queries, say: no statistic is beyond it
@@ -210,7 +213,9 @@ def _stays_significant(extremes: Sequence[FloatArray], differences: FloatArray, 
 
 
 def _stays_within(extremes: Sequence[FloatArray], differences: FloatArray, design: Design, question: Question) -> bool:
-    """Return whether two runs stay equivalent for every extreme position of the unjudged documents."""
+    """Return whether two runs stay equivalent for every extreme position of the unjudged
+    documents.
+    """
     moved = [one for one in extremes if one.any()]
     if not moved:
         return True
@@ -242,7 +247,8 @@ class _Path(NamedTuple):
             return cls._of_line(found.mean, found.se**2, question.critical)
         shares = np.linspace(0.0, 1.0, _STEPS + 1) if moves else np.zeros(1)
         found = student_mean(np.column_stack([start + moved(share) for share in shares.tolist()]), design)
-        lead = found.mean * np.sign(found.mean[0])  # significant with the other sign is not significant still
+        # significant with the other sign is not significant still
+        lead = found.mean * np.sign(found.mean[0])
         if math.isinf(question.critical):  # nothing is significant, even without a variance
             return cls(0.0, _first_fall(shares, lead))
         return cls(_first_fall(shares, lead - question.critical * found.se), _first_fall(shares, lead))
@@ -265,7 +271,8 @@ class _Path(NamedTuple):
             q = -(b + math.copysign(math.sqrt(discriminant), b))
             roots = [q / a, *([c / q] if q else [])]
         within = [root for root in (*roots, sign) if root is not None and 0 < root <= 1]
-        return cls(min(within, default=None), sign)  # without spread all of them are one, but for rounding
+        # without spread all of them are one, but for rounding
+        return cls(min(within, default=None), sign)
 
 
 def _first_fall(shares: FloatArray, margin: FloatArray) -> float | None:
@@ -366,7 +373,8 @@ class Tippings:
                 if run not in self._keys:
                     self._keys[run] = unjudged_keys(self._evaluations[run], rows_in(self._evaluations[run], self._queries))
             if pair not in self._matches:
-                self._matches = {pair: matches(self._keys[pair[0]], self._keys[pair[1]])}  # measures of a pair follow one another
+                # measures of a pair follow one another
+                self._matches = {pair: matches(self._keys[pair[0]], self._keys[pair[1]])}
             return self._matches[pair]
 
     def _of(self, run: int, column: int) -> Places | str:

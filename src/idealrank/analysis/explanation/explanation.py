@@ -86,11 +86,13 @@ class Explanation:
     dcg, ideal_dcg : float or None
         DCG of the list (for NDCG and DCG), and DCG of the ideal list (for NDCG).
     n_judged, n_relevant : int
-        Number of judged documents, and of documents with a gain above 0 (for P, R, AP and RR: with a grade that reaches the threshold).
+        Number of judged documents, and of documents with a gain above 0 (for P, R, AP and RR: with
+        a grade that reaches the threshold).
     cutoff : int or None
         Cutoff, or None for the whole list.
     adjustment : float
-        ``value`` minus the sum of all contributions; 0 except for rounding and queries without relevant documents.
+        ``value`` minus the sum of all contributions; 0 except for rounding and queries without
+        relevant documents.
     note : str
         Reason why `adjustment` is not 0 or the query is left out; otherwise empty.
     rows : tuple of RankedDocument
@@ -249,7 +251,8 @@ def _best_swap(measure: Measure, account: Account, value: float | None) -> Swap 
     return Swap(upper_rank=upper + 1, lower_rank=lower + 1, upper=documents[lower], lower=documents[upper], value=after, gain=after - value)
 
 
-# Judged documents of one gain change a value alike, so one of each is tried, those of the highest gains first.
+# Judged documents of one gain change a value alike, so one of each is tried, those of the highest
+# gains first.
 _TRIED = 32
 
 

@@ -1,4 +1,6 @@
-"""Judged documents of every list of a run, with their contributions: what listings of many queries show of them."""
+"""Judged documents of every list of a run, with their contributions: what listings of many queries
+show of them.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property

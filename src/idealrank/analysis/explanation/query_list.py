@@ -1,4 +1,6 @@
-"""One query under a convention: its whole list, judged or not, as the measures see it. Explanations are made from this."""
+"""One query under a convention: its whole list, judged or not, as the measures see it. Explanations
+are made from this.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

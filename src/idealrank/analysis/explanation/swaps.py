@@ -32,7 +32,8 @@ def best_swap_of_gains(gains: FloatArray, weights: FloatArray, term: Term) -> Pa
     now = term(gain, weight)
     best, pair = 0.0, None
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        # Members of this gain that take another gain, and members of other gains that take this one.
+        # Members of this gain that take another gain, and members of other gains that take this
+        # one.
         given = term(gain[starts][None, :], weight[start:end, None]) - now[start:end, None]
         taken = np.maximum.reduceat(term(np.full(gain.size, gain[start]), weight) - now, starts)
         sums = given.max(axis=0) + taken

@@ -1,4 +1,6 @@
-"""Hold a run against its baselines, and single queries against contracts: a gate fails on a significant drop that the judgments carry."""
+"""Hold a run against its baselines, and single queries against contracts: a gate fails on a
+significant drop that the judgments carry.
+"""
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -142,7 +144,8 @@ def gate(
     held_to = [one for one, decides in zip(chosen, deciding, strict=True) if decides]
     looked = contracts_kept(contracts, [evaluation, *(side.before[0] for side in sides)], names, held_to)
     drawn = design.n_units > MOST_UNITS or not exact
-    checks = _none_passes(checks) if apart else checks  # its values say nothing, so that no test of them passes anything
+    # its values say nothing, so that no test of them passes anything
+    checks = _none_passes(checks) if apart else checks
     outcome = outcome_of(checks, looked)
     return Gated(
         run=names[0], baselines=names[1:], passed=outcome == "passed", outcome=outcome, checks=checks, contracts=looked, policy=asked,
@@ -379,7 +382,9 @@ class _Case:
         )  # fmt: skip
 
     def _rate_known(self, place: _Place, of: Corrected, both: BoolArray, design: Design) -> bool:
-        """Return whether rare large gains that these queries lack cannot undo a significant drop."""
+        """Return whether rare large gains that these queries lack cannot undo a significant
+        drop.
+        """
         if self.policy.strict:  # its test reckons with rare losses
             return True
         side, null = self.opponents[place.baseline], _null_of(of.found, self.plan)
@@ -388,7 +393,9 @@ class _Case:
         return error_rate_known(falls, greatest - least - null, of.alpha, design=design)
 
     def _support(self, place: _Place, of: Corrected, both: BoolArray, **labelled: bool) -> Support:
-        """Return what supports the answer of the test; values are turned, so that more is better."""
+        """Return what supports the answer of the test; values are turned, so that more is
+        better.
+        """
         measure = self.measures[place.column]
         if self.rules.look_at_rates and measure.direction < 0:
             reason = f"{measure.name} falls as documents become relevant"
@@ -405,7 +412,8 @@ class _Case:
         return self.rules.support(result, **labelled)
 
     def _outcome(self, rejected: bool, carried: bool) -> Outcome:  # noqa: FBT001
-        # The answer that the judgments have to carry: a drop that is shown, or under `strict` one that is ruled out.
+        # The answer that the judgments have to carry: a drop that is shown, or under `strict` one
+        # that is ruled out.
         if carried:
             return "passed" if rejected == self.policy.strict else "failed"
         return self.policy.unsupported

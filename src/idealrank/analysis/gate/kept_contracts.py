@@ -55,7 +55,9 @@ def _refuse_out_of_range(contract: Contract, measure: Measure) -> None:
 
 
 def _kept(contract: Contract, sides: Sequence[_Values], chosen: Sequence[Measure]) -> Iterator[KeptContract]:
-    """A contract, looked at for its measures and, without a number of its own, for every baseline."""
+    """A contract, looked at for its measures and, without a number of its own, for every
+    baseline.
+    """
     run, *baselines = sides
     for measure in chosen if contract.measure is None else [_of_contract(contract)]:
         found = run.of_query(measure, contract)

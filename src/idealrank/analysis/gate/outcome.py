@@ -36,31 +36,36 @@ class Policy:
     Parameters
     ----------
     tolerance : float
-        Accepted drop, at least 0, in units of the measure: the gate closes only if a larger drop is shown. A strict gate uses its margin
-        instead.
+        Accepted drop, at least 0, in units of the measure: the gate closes only if a larger drop is
+        shown. A strict gate uses its margin instead.
     strict : bool
         Open only if the drop is shown to be below the margin.
     margin : float or None
         For a strict gate: the smallest drop that is not accepted, above 0.
     largest_loss : float or None
-        For a strict gate: greatest loss that one query can have, above the margin; None for the range of each measure. It takes about
-        ``3 largest_loss / margin`` queries to rule out that rare queries lose so much.
+        For a strict gate: greatest loss that one query can have, above the margin; None for the
+        range of each measure. It takes about ``3 largest_loss / margin`` queries to rule out that
+        rare queries lose so much.
     alpha : float
-        Significance level. A gate that is not strict closes by chance with at most this probability, by the primary measure over all
-        baselines together, and once more by the other measures that can close it. A strict gate passes a drop of the margin with at most
-        this probability.
+        Significance level. A gate that is not strict closes by chance with at most this
+        probability, by the primary measure over all baselines together, and once more by the other
+        measures that can close it. A strict gate passes a drop of the margin with at most this
+        probability.
     horizon : int
-        Commits over which a gate against a baseline file spends `alpha`; see `Series`. 1 gives each look the whole of it. Without a
-        baseline file, and for a strict gate, alpha is that of one decision.
+        Commits over which a gate against a baseline file spends `alpha`; see `Series`. 1 gives each
+        look the whole of it. Without a baseline file, and for a strict gate, alpha is that of one
+        decision.
     when_unjudged : {"fail", "neutral", "pass"}
-        Treatment of a check whose answer the judgments do not support: a drop that unjudged documents could explain or, under `strict`, a
-        pass that they could. ``fail``, the default, closes the gate, because such a drop is not shown to be harmless. ``neutral`` neither
-        opens nor closes it: its outcome is ``too few judgments``. ``pass`` opens it.
+        Treatment of a check whose answer the judgments do not support: a drop that unjudged
+        documents could explain or, under `strict`, a pass that they could. ``fail``, the default,
+        closes the gate, because such a drop is not shown to be harmless. ``neutral`` neither opens
+        nor closes it: its outcome is ``too few judgments``. ``pass`` opens it.
 
     Raises
     ------
     OptionError
-        A number is out of range, a strict gate has no margin or has a tolerance, or a gate that is not strict has a margin.
+        A number is out of range, a strict gate has no margin or has a tolerance, or a gate that is
+        not strict has a margin.
 
     Examples
     --------
@@ -164,61 +169,75 @@ class Check:
     mean_baseline, mean_run, difference : float
         Means over the `n` queries; run - baseline.
     bound : float
-        The one-sided confidence bound of the difference that decides; the bounds of a family hold together. A gate looks at the end
-        nearer to better: a drop beyond the tolerance is shown where even that is beyond. A strict one looks at the end nearer to worse.
-        Infinite where there are too few queries for one; 0 where the run has the same value on every query and the gate is not strict.
+        The one-sided confidence bound of the difference that decides; the bounds of a family hold
+        together. A gate looks at the end nearer to better: a drop beyond the tolerance is shown
+        where even that is beyond. A strict one looks at the end nearer to worse. Infinite where
+        there are too few queries for one; 0 where the run has the same value on every query and the
+        gate is not strict.
     p, p_corrected : float
-        Of the one-sided test behind the bound, and after correction for its family of checks. The gate decides by the second.
+        Of the one-sided test behind the bound, and after correction for its family of checks. The
+        gate decides by the second.
     p_two_sided : float
-        Of no difference, two-sided, after correction for its family: the p value of `compare` for the same question.
+        Of no difference, two-sided, after correction for its family: the p value of `compare` for
+        the same question.
     decides : bool
-        Whether this check can close the gate: checks of the primary measure and of the measures in `also` can.
+        Whether this check can close the gate: checks of the primary measure and of the measures in
+        `also` can.
     family : str
         Checks that were corrected together: ``primary measure`` or ``companions``.
     outcome : {"passed", "failed", "too few judgments"}
-        What follows; the last where the answer of the test is not carried by the judgments and the policy is neutral about that.
+        What follows; the last where the answer of the test is not carried by the judgments and the
+        policy is neutral about that.
     passed : bool
         Whether the outcome is ``passed``.
     carried : bool
-        Whether the judgments carry the answer of the test, whatever the policy makes of it. False where a drop is shown, or under
-        `strict` ruled out, that as many unjudged documents as is likely, being relevant, would undo.
+        Whether the judgments carry the answer of the test, whatever the policy makes of it. False
+        where a drop is shown, or under `strict` ruled out, that as many unjudged documents as is
+        likely, being relevant, would undo.
     reason : str
         Why, in a phrase.
     n, excluded_queries, identical_queries : int
-        Queries compared, left out since they are not scored in both, and with the same value in both.
+        Queries compared, left out since they are not scored in both, and with the same value in
+        both.
     wins, ties, losses : int
         Queries on which the run is better, equal, worse.
     detectable : float
-        The smallest true drop that closes the gate by this check with 80 % power, whatever the other checks say; smaller ones pass more
-        often. The drop is made of changes like those seen: as many queries change, by as much; see `SeenChanges`. Infinite where the
-        test finds no such drop so often, NaN where fewer independent units differ than `fewest_changed` asks for. Of a strict gate it
-        is below the margin; where it is negative, even a run that is better by so much would be stopped
-        with a chance of 0.8, and where it is minus infinity, every run but the same one.
+        The smallest true drop that closes the gate by this check with 80 % power, whatever the
+        other checks say; smaller ones pass more often. The drop is made of changes like those seen:
+        as many queries change, by as much; see `SeenChanges`. Infinite where the test finds no such
+        drop so often, NaN where fewer independent units differ than `fewest_changed` asks for. Of a
+        strict gate it is below the margin; where it is negative, even a run that is better by so
+        much would be stopped with a chance of 0.8, and where it is minus infinity, every run but
+        the same one.
     detectable_reason : str or None
         Why `detectable` is not finite.
     worst : tuple of QueryDrop
         The queries that fell most, worst first.
     unjudged_baseline, unjudged_run : float or None
-        Of the documents returned down to the measure's cutoff, all queries compared together, the share without a judgment, as
-        `Coverage.unjudged_share`; None where it was not measured.
+        Of the documents returned down to the measure's cutoff, all queries compared together, the
+        share without a judgment, as `Coverage.unjudged_share`; None where it was not measured.
     difference_judged : float or None
-        The difference where documents without a judgment are taken out of both; None where it was not measured.
+        The difference where documents without a judgment are taken out of both; None where it was
+        not measured.
     tipping : Tipping or None
-        Share of unjudged documents that would have to be relevant for the answer of the test to go, a the baseline and b the run; None
-        where it is not known.
+        Share of unjudged documents that would have to be relevant for the answer of the test to go,
+        a the baseline and b the run; None where it is not known.
     tipping_reason : str or None
         Reason why it is unknown.
     basis : LabelBasis or None
-        What the answer takes documents without a label to be, a the baseline and b the run; None if neither returns one.
+        What the answer takes documents without a label to be, a the baseline and b the run; None if
+        neither returns one.
     judge : JudgeDifference or None
         The difference under the grades of a judge, run - baseline; None where none was given.
     margin : AppliedMargin or None
-        Margin or tolerance as applied: over how many answerable queries, and of a strict gate with which largest loss; None without one.
+        Margin or tolerance as applied: over how many answerable queries, and of a strict gate with
+        which largest loss; None without one.
     skewness : float
         Of the differences run - baseline, turned so that better is above 0.
     error_rate_known : bool
-        False if a significant drop fails the check, and these queries may lack rare large gains that would undo it; see
-        `Difference.error_rate_known`. True for a withheld verdict, whatever the policy makes of it.
+        False if a significant drop fails the check, and these queries may lack rare large gains
+        that would undo it; see `Difference.error_rate_known`. True for a withheld verdict, whatever
+        the policy makes of it.
     """
 
     baseline: str
@@ -258,7 +277,9 @@ class Check:
     error_rate_known: bool = True
 
     def subject(self, run: str) -> str:
-        """Name what is tested: the run, or against an anchor its mean with the last accepted runs."""
+        """Name what is tested: the run, or against an anchor its mean with the last accepted
+        runs.
+        """
         return f"the mean of {run} and the last accepted runs" if self.baseline.endswith(ANCHOR) else run
 
     def margin_cautions(self, policy: "Policy") -> list[str]:
@@ -269,13 +290,17 @@ class Check:
         return margin_cautions(self.margin, self.n, largest_loss=policy.largest_loss, shown=shown)
 
     def margin_scale(self, policy: "Policy") -> str:
-        """Return a sentence on the queries that the margin or tolerance refers to; empty if to all that are compared."""
+        """Return a sentence on the queries that the margin or tolerance refers to; empty if to all
+        that are compared.
+        """
         if self.margin is None:
             return ""
         return scale_note(self.margin, self.n, "margin" if policy.strict else "tolerance")
 
     def is_contradicted(self, alpha: float) -> bool:
-        """Return whether a judge finds the other sign, and either difference is significant at this level."""
+        """Return whether a judge finds the other sign, and either difference is significant at this
+        level.
+        """
         if self.judge is None or not self.judge.contradicts:
             return False
         return self.p_two_sided <= alpha or self.judge.p <= alpha
@@ -283,8 +308,9 @@ class Check:
     def beside(self, judge: JudgeDifference, policy: "Policy") -> "Check":
         """Return the check beside the difference of a judge.
 
-        Where the judge contradicts the sign, and either difference is significant at the policy's level, the check decides nothing: what
-        follows is that of a check that the judgments do not carry. A sign that neither side shows contradicts nothing.
+        Where the judge contradicts the sign, and either difference is significant at the policy's
+        level, the check decides nothing: what follows is that of a check that the judgments do not
+        carry. A sign that neither side shows contradicts nothing.
         """
         beside = replace(self, judge=judge)
         if not beside.is_contradicted(policy.alpha):
@@ -332,7 +358,8 @@ class Contract:
 
     def __post_init__(self) -> None:
         if self.measure is not None:
-            object.__setattr__(self, "measure", str(self.measure))  # a measure is as good as its text
+            # a measure is as good as its text
+            object.__setattr__(self, "measure", str(self.measure))
         if self.at_least is not None and not math.isfinite(self.at_least):
             raise OptionError(f"contract of query {self.query!r}: at_least={self.at_least!r}: expected a finite number")
 
@@ -374,10 +401,12 @@ class Gated(WithWarnings):
     baselines : tuple of str
         Names of the baselines.
     passed : bool
-        True if every deciding check and every contract passes, and the run has a judged document (see `warnings`).
+        True if every deciding check and every contract passes, and the run has a judged document
+        (see `warnings`).
     outcome : {"passed", "failed", "too few judgments"}
-        ``failed`` if a contract is broken, a deciding check fails, or the run has no judged document; otherwise ``too few judgments``
-        if the judgments do not support the answer of a deciding check.
+        ``failed`` if a contract is broken, a deciding check fails, or the run has no judged
+        document; otherwise ``too few judgments`` if the judgments do not support the answer of a
+        deciding check.
     checks : tuple of Check
         Checks, by baseline and then by measure.
     contracts : tuple of KeptContract
@@ -385,8 +414,8 @@ class Gated(WithWarnings):
     policy : Policy
         The policy applied.
     correction : str
-        Correction of p values in a family of several checks: "max-T"; "none" if no family has several, and for a strict gate, which
-        requires every check.
+        Correction of p values in a family of several checks: "max-T"; "none" if no family has
+        several, and for a strict gate, which requires every check.
     n_resamples, seed : int or None
         Settings of the permutation test; None if every sign vector was enumerated.
     convention : Convention
@@ -394,15 +423,18 @@ class Gated(WithWarnings):
     weighted, clustered : bool
         Whether queries had weights or clusters.
     missing : mapping of str to int
-        Number of judged queries without an answer, by name of the run or baseline; the convention decides how they count.
+        Number of judged queries without an answer, by name of the run or baseline; the convention
+        decides how they count.
     judgments : {"same", "different", "unknown"}
-        Whether run and baselines have the same judgments; "different" if that was allowed, "unknown" if a run's are not known.
+        Whether run and baselines have the same judgments; "different" if that was allowed,
+        "unknown" if a run's are not known.
     labels : Labels or None
         Kind of the labels, declared or found; None if it is not known.
     labels_from : str or None
         Run whose results were labelled, if declared.
     series : Series or None
-        Series of a gate against a baseline file, before this look; the alpha of `policy` is then the level of this look.
+        Series of a gate against a baseline file, before this look; the alpha of `policy` is then
+        the level of this look.
     acceptance : Acceptance or None
         Acceptance of a closed gate by name.
     holdout : float
@@ -450,19 +482,24 @@ class Gated(WithWarnings):
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Reasons for a closed gate, one phrase each: a run without a judged document, checks that did not pass, broken contracts."""
+        """Reasons for a closed gate, one phrase each: a run without a judged document, checks that
+        did not pass, broken contracts.
+        """
         checks = [f"{check.measure} against {check.baseline}: {check.reason}" for check in self.deciding if not check.passed]
         return (*self.unjoined, *checks, *(_broken(kept) for kept in self.contracts if not kept.passed))
 
     @property
     def margin_scales(self) -> tuple[str, ...]:
-        """Sentences on the queries that the margin or tolerance refers to, if not to all; each once."""
+        """Sentences on the queries that the margin or tolerance refers to, if not to all; each
+        once.
+        """
         said = [check.margin_scale(self.policy) for check in self.deciding]
         return tuple(dict.fromkeys(filter(None, said)))
 
     @property
     def closing_queries(self) -> tuple[str, ...]:
-        """Queries behind a closed gate: first of broken contracts, then with the largest loss in each failed check.
+        """Queries behind a closed gate: first of broken contracts, then with the largest loss in
+        each failed check.
 
         Examples
         --------
@@ -478,7 +515,8 @@ class Gated(WithWarnings):
         return tuple(dict.fromkeys([*broken, *worst]))
 
     def with_texts(self, texts: Mapping[str, str]) -> "Gated":
-        """Return the result with the texts of the queries that fell most, so that every report shows them.
+        """Return the result with the texts of the queries that fell most, so that every report
+        shows them.
 
         Parameters
         ----------
@@ -513,7 +551,9 @@ class Gated(WithWarnings):
         return "\n".join([*lines, *([note] if note else [])])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the JSON record; None for values that are not finite. `p` and `p_corrected` of a check are one-sided, see `p_sides`."""
+        """Return the JSON record; None for values that are not finite. `p` and `p_corrected` of a
+        check are one-sided, see `p_sides`.
+        """
         convention = self.convention
         left_out = ["convention", "mismatches", "cautions", "labels_from"]
         left_out += [] if self.holdout else ["holdout", "held_out", "n_queries"]
@@ -526,7 +566,8 @@ class Gated(WithWarnings):
         found["warnings"] = list(self.warnings)
         found["reasons"] = list(self.reasons)
         found["convention"] = {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()}
-        # An acceptance comes first, as in every other form: it explains a failed gate that stopped nothing.
+        # An acceptance comes first, as in every other form: it explains a failed gate that stopped
+        # nothing.
         ordered = sorted(found, key=lambda name: name != "acceptance")
         return {name: finite(found[name]) for name in ordered}
 

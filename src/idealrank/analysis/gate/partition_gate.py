@@ -23,7 +23,8 @@ from idealrank.stats.difference_sums import DRAWS, DifferenceSums, levels_of_max
 from idealrank.stats.effects import in_units, queries_for_skew
 from idealrank.stats.seen_changes import SeenChanges
 
-_MANY_CHANGES = 1000  # of the largest size; then the power of the normal limit is off by less than 1 %
+# of the largest size; then the power of the normal limit is off by less than 1 %
+_MANY_CHANGES = 1000
 _NO_LISTS = "sums of partitions hold no documents, so that unjudged ones cannot be counted"
 
 
@@ -39,11 +40,13 @@ def gate_sums(
 ) -> Gated:
     """Decide whether run b may replace run a, from sums of partitions.
 
-    The first measure decides; the other measures are companions, corrected together, as in `idealrank.gate`. P values are of the sign
-    flips of the sums, bounds of their Poisson bootstrap. Too few judgments are not recognised: sums hold no documents.
-    Sums hold no values of single queries, either: a strict gate reckons with rare large losses by the number of queries alone. With
-    few of them, none can pass, but losses that were seen count only in the test of the sums. The error rate of a significant drop counts as
-    known from 200 queries on. Margin and tolerance refer to the queries that have a relevant document, as in `idealrank.gate`.
+    The first measure decides; the other measures are companions, corrected together, as in
+    `idealrank.gate`. P values are of the sign flips of the sums, bounds of their Poisson bootstrap.
+    Too few judgments are not recognised: sums hold no documents. Sums hold no values of single
+    queries, either: a strict gate reckons with rare large losses by the number of queries alone.
+    With few of them, none can pass, but losses that were seen count only in the test of the sums.
+    The error rate of a significant drop counts as known from 200 queries on. Margin and tolerance
+    refer to the queries that have a relevant document, as in `idealrank.gate`.
 
     Parameters
     ----------
@@ -180,7 +183,8 @@ def _detectable(one: DifferenceSums, drop: Detectable, bounds: tuple[float, floa
 def _tested(one: DifferenceSums, low: float, high: float, p: float) -> MeasureTest:
     sd = one.sd
     effect = float(in_units(np.asarray(one.difference), np.asarray(sd)))
-    # The sums hold no single differences: all that differ count as of one size, which the normal limit of the test allows.
+    # The sums hold no single differences: all that differ count as of one size, which the normal
+    # limit of the test allows.
     differ = one.wins + one.losses
     size = math.sqrt(max(one.squares + one.total**2 / one.n, 0.0) / differ) if differ else 0.0
     changes = SeenChanges(sizes=np.full(min(differ, 1), size), differ=differ, units=one.n)

@@ -12,7 +12,8 @@ HORIZON = 50  # commits of a series
 ANCHOR = "(anchor)"  # ends the name of the side that is the anchor
 WINDOW = 5  # accepted commits whose mean is held to the anchor, the present one included
 LONGEST_REASON, LONGEST_NAME = 1_000, 100  # letters of an acceptance: all of them stand in one line
-_LEAST = 1 / (RESAMPLES + 1)  # level of a look: no p of sign flips is smaller, so that nothing could close the gate
+# level of a look: no p of sign flips is smaller, so that nothing could close the gate
+_LEAST = 1 / (RESAMPLES + 1)
 _REACHED = f"at least {_LEAST:.2g}, the smallest p of {RESAMPLES:,} sign flips"
 
 

@@ -1,7 +1,8 @@
-"""From a number to the convention behind it, and from two conventions to what each of their switches is worth.
+"""From a number to the convention behind it, and from two conventions to what each of their
+switches is worth.
 
-`reconcile` finds the conventions that give a stated number; `split_difference` shares the difference of two conventions out among the
-switches in which they differ.
+`reconcile` finds the conventions that give a stated number; `split_difference` shares the
+difference of two conventions out among the switches in which they differ.
 """
 
 from idealrank.analysis.reconciliation.convention_search import reconcile, reconcile_lists

@@ -1,7 +1,8 @@
-"""The search for the conventions behind a number: presets, one switch changed, other cutoffs, two switches, one query alone.
+"""The search for the conventions behind a number: presets, one switch changed, other cutoffs, two
+switches, one query alone.
 
-The candidates that fit are put in order, with groups that the data cannot tell apart, their differences in words, and what separates
-them.
+The candidates that fit are put in order, with groups that the data cannot tell apart, their
+differences in words, and what separates them.
 """
 
 import math
@@ -277,12 +278,13 @@ def _with_cutoff(measure: Measure, cutoff: Cutoff | None) -> Measure | None:
         return None
 
 
-# Work in estimated seconds that the changes of one switch, and the steps after them, may take: large data stop earlier, the same
-# data always at the same place. The presets are always tried.
+# Work in estimated seconds that the changes of one switch, and the steps after them, may take:
+# large data stop earlier, the same data always at the same place. The presets are always tried.
 _ONE_SWITCH_WORK = 3.0
 _FURTHER_WORK = 2.5
 _LISTED = 60
-# With more queries than digits can tell apart, some query has the value by chance: this many are expected to, at most.
+# With more queries than digits can tell apart, some query has the value by chance: this many are
+# expected to, at most.
 _CHANCE_QUERIES = 0.1
 
 
@@ -306,7 +308,8 @@ class Search:
         """Search, and put together what was found."""
         self._try_presets()
         values = switch_values(self._trials, self._measure)
-        if self._stated.decimals < 5 and "rounding" in values:  # it would fit wherever the unrounded value does
+        # it would fit wherever the unrounded value does
+        if self._stated.decimals < 5 and "rounding" in values:
             values["rounding"] = tuple(rounding for rounding in values["rounding"] if rounding != "round-5")
         bases = [candidate for candidate, _ in self._named]
         self._try_changes(switch_changes(bases, values, 1), "one switch", _ONE_SWITCH_WORK)
@@ -344,7 +347,8 @@ class Search:
         known = [miss for miss in self._misses if miss.reading == "as it is"]
         for reading in ("in percent", "one minus"):
             for miss in known if reading not in self._readings else ():
-                # 1 - value under a changed switch, or with its digits cut off, would be two guesses at once.
+                # 1 - value under a changed switch, or with its digits cut off, would be two guesses
+                # at once.
                 doubtful = reading == "one minus" and (miss.found != "preset" or self._stated.fit(miss.value, reading) != "rounded")
                 if not doubtful and (miss.found == "preset" or not self._is_told(miss)):
                     self._compare(miss, (reading,))

@@ -1,4 +1,6 @@
-"""The difference of two conventions, shared out among the switches in which they differ, so that the parts add up to it."""
+"""The difference of two conventions, shared out among the switches in which they differ, so that
+the parts add up to it.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -87,8 +89,8 @@ class DifferenceSplit:
     value_a, value_b, difference : float
         Values of the two conventions, and `value_b` - `value_a`.
     method : {"average over orders", "path"}
-        Each part is the effect of its switch averaged over all orders of changing the switches (the Shapley value), or its effect along one
-        order, the order of `parts`.
+        Each part is the effect of its switch averaged over all orders of changing the switches (the
+        Shapley value), or its effect along one order, the order of `parts`.
     orders : int
         Number of orders averaged.
     parts : tuple of SplitPart
@@ -215,13 +217,15 @@ def _columns(rows: list[list[str]]) -> list[str]:
     return ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-# Up to this many switches every order is averaged: 8 of them have 256 combinations. Larger data, fewer: this many values are held.
+# Up to this many switches every order is averaged: 8 of them have 256 combinations. Larger data,
+# fewer: this many values are held.
 _MOST_AVERAGED = 8
 _HELD_VALUES = 20_000_000
 _QUERIES_TOLD = 10
 _QUERIES_PER_PART = 3
-# Switches that some combinations of cannot be had apart: floored terms have no expected value over ties, and a gain by table or a
-# refusal of negative grades depends on what is done to grades first. They are taken as one where a combination is refused.
+# Switches that some combinations of cannot be had apart: floored terms have no expected value over
+# ties, and a gain by table or a refusal of negative grades depends on what is done to grades first.
+# They are taken as one where a combination is refused.
 _TOGETHER = (("ties", "rounding"), ("grades", "negative", "gain"))
 
 _Players = tuple[tuple[str, ...], ...]
@@ -287,7 +291,8 @@ class Splitter:
         acting: list[str] = []
         while True:
             here = self._trials.settled(self._a.changed(*((switch, self._b.value(switch)) for switch in acting)), self._measure)
-            # A change can wake a switch that could not act before: float32 scores make ties, so the ties' policy matters then.
+            # A change can wake a switch that could not act before: float32 scores make ties, so the
+            # ties' policy matters then.
             woken = [switch for switch in here if here[switch] != there[switch]]
             if not woken:
                 return [switch for switch in here if switch in acting]
@@ -299,7 +304,8 @@ class Splitter:
         weights = _order_weights(len(players)) if averaged else _path_weights(len(players))
         outcomes = {coalition: self._outcome(players, coalition) for coalition in _coalitions(len(players), averaged=averaged)}
         worths = [_worth(outcomes, player, weights[player]) for player in range(len(players))]
-        # A switch that changes nothing in any combination is worth nothing, and the worth of the others is the same without it.
+        # A switch that changes nothing in any combination is worth nothing, and the worth of the
+        # others is the same without it.
         told = [(player, worth) for player, worth in zip(players, worths, strict=True) if worth.acts]
         parts = [self._part(player, worth, averaged=averaged) for player, worth in told]
         convention_a, convention_b = self._a.convention, self._b.convention

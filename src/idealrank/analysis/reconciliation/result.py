@@ -18,7 +18,8 @@ Fit: TypeAlias = Literal["rounded", "cut off", "single precision"]
 
 FITS: tuple[Fit, ...] = ("rounded", "cut off", "single precision")
 
-# Sums in another order differ by this much in float64; tools that compute in float32 differ by up to 3e-6.
+# Sums in another order differ by this much in float64; tools that compute in float32 differ by up
+# to 3e-6.
 _DOUBLE = 1e-12
 _SINGLE = 3e-6
 # No float has more decimals that mean something here.
@@ -211,7 +212,8 @@ class Reconciliation:
     value : float or None
         Value under the current convention; None if it refuses the data.
     matches : tuple of Match
-        Conventions that give the number to the given digits: presets first, then by search step, nearest first.
+        Conventions that give the number to the given digits: presets first, then by search step,
+        nearest first.
     nearest : tuple of Match
         Nearest conventions that do not give the number; only if none does.
     twins : tuple of Twins

@@ -1,6 +1,7 @@
 """One measure under many conventions, from few alignments.
 
-Conventions that align alike share their alignment, and those that cannot differ on these data share their values.
+Conventions that align alike share their alignment, and those that cannot differ on these data share
+their values.
 """
 
 import math
@@ -171,7 +172,9 @@ class Trials:
         return self._relevant[measure]
 
     def signature(self, candidate: Candidate, measure: Measure) -> tuple[tuple[str, str], ...]:
-        """The relevant switches: candidates of one signature are one convention, whatever the data."""
+        """The relevant switches: candidates of one signature are one convention, whatever the
+        data.
+        """
         return tuple((name, self._one_word(name, candidate.switches[name])) for name in self.relevant(measure))
 
     def _one_word(self, switch: str, value: str) -> str:
@@ -179,7 +182,9 @@ class Trials:
         return "judged" if self.arrays and switch == "ideal" and value in ("returned", "hits") else value
 
     def settled(self, candidate: Candidate, measure: Measure) -> dict[str, str]:
-        """The relevant switches, those that cannot act on these data set to one and the same value."""
+        """The relevant switches, those that cannot act on these data set to one and the same
+        value.
+        """
         switches = self._sweep.settled(candidate.switches)
         if self.arrays and switches["ties"] == "docid":
             switches["ties"] = "input"  # there are none, and no ids either

@@ -1,4 +1,6 @@
-"""One comparison made in many ways: a multiverse of conventions, cutoffs and measures, tested alike."""
+"""One comparison made in many ways: a multiverse of conventions, cutoffs and measures, tested
+alike.
+"""
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -197,7 +199,8 @@ def _as_far_as_judged(found: Robustness, measure: Measure, readings: Readings, r
     """The study with the tipping point of the comparison asked for."""
     convention = found.convention
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IdealrankWarning)  # all was said when the variants were made
+        # all was said when the variants were made
+        warnings.simplefilter("ignore", IdealrankWarning)
         evaluations = [
             evaluate(
                 readings.under(convention.alignment.duplicates), run, measure, convention, keep_unjudged=True, threads=way.threads or 0
@@ -373,7 +376,9 @@ class _Study:
         return guarded_alone(found, sides, self._design_of(grid, kept), plan, about)
 
     def _tested(self, grid: "_Grid", columns: Sequence[int], plan: Plan) -> "dict[int, MeasureTest | str]":
-        """The tests of some columns; those that count the same queries together, by the same signs."""
+        """The tests of some columns; those that count the same queries together, by the same
+        signs.
+        """
         found: dict[int, MeasureTest | str] = {}
         for kept, places in alike_columns(grid.counted[:, columns]):
             members = [columns[place] for place in places.tolist()]

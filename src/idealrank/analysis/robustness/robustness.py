@@ -1,4 +1,6 @@
-"""Does a verdict hold when the measure is computed in other ways: every variant, what it says, and which of them turn it."""
+"""Does a verdict hold when the measure is computed in other ways: every variant, what it says, and
+which of them turn it.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -31,7 +33,8 @@ class Variant:
     Attributes
     ----------
     group : str
-        What is changed: a switch of the convention, ``"cutoff"``, ``"rel"``, ``"measure"`` or ``"preset"``.
+        What is changed: a switch of the convention, ``"cutoff"``, ``"rel"``, ``"measure"`` or
+        ``"preset"``.
     change : str
         The change: ``"ties=worst"``, ``"lightgbm"``, ``"AP"``.
     measure : str
@@ -90,7 +93,8 @@ class Variant:
         }
 
 
-# What a variant says of a difference: what the rest of a comparison says (power, correction) is about one test that was planned.
+# What a variant says of a difference: what the rest of a comparison says (power, correction) is
+# about one test that was planned.
 _SHOWN = (
     "direction", "mean_a", "mean_b", "difference", "interval", "p", "p_equivalence", "verdict", "effect", "wins", "ties", "losses", "n",
     "excluded_queries",
@@ -162,7 +166,9 @@ class Robustness(WithWarnings):
 
     @property
     def verdict(self) -> Verdict:
-        """Verdict on b in the reference comparison, limited by the judgments. Variants are compared with the verdict of the test alone."""
+        """Verdict on b in the reference comparison, limited by the judgments. Variants are compared
+        with the verdict of the test alone.
+        """
         if self.mismatches:
             return "too few judgments"
         tips = self.tipping is not None and not self.tipping.reaches
@@ -188,7 +194,9 @@ class Robustness(WithWarnings):
 
     @property
     def changing(self) -> tuple[Variant, ...]:
-        """Variants that count as evidence: those that change the numbers, each set of numbers once."""
+        """Variants that count as evidence: those that change the numbers, each set of numbers
+        once.
+        """
         return tuple(one for one in self.variants if one.status == "changes the numbers")
 
     @property
@@ -271,7 +279,9 @@ class Robustness(WithWarnings):
         return [f"Nor does any of {self.pairs_tried} pairs of switches."] if self.pairs_tried > 1 else []
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the JSON record: the reference comparison, a summary, every variant, the method."""
+        """Return the JSON record: the reference comparison, a summary, every variant, the
+        method.
+        """
         convention = self.convention
         return {
             "run_a": self.run_a,
@@ -318,7 +328,8 @@ class Robustness(WithWarnings):
         return found
 
     def to_frame(self, backend: Any = "pandas") -> Any:
-        """Return a dataframe with a row for the reference comparison, each variant and each listed pair.
+        """Return a dataframe with a row for the reference comparison, each variant and each listed
+        pair.
 
         Parameters
         ----------

@@ -1,4 +1,6 @@
-"""Variants of a comparison: every switch of the convention, the cutoff, the threshold, presets, other measures."""
+"""Variants of a comparison: every switch of the convention, the cutoff, the threshold, presets,
+other measures.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
@@ -14,8 +16,9 @@ from idealrank.measures.parse import parse_run_measure
 
 _MOST_THRESHOLDS = 10
 
-# What is changed, one at a time and in this order: what a value is made of first, then the lists, the judgments and the queries.
-# A threshold is no switch; its values come from the data. A switch without a place of its own comes last.
+# What is changed, one at a time and in this order: what a value is made of first, then the lists,
+# the judgments and the queries. A threshold is no switch; its values come from the data. A switch
+# without a place of its own comes last.
 _ORDER = (
     "gain", "discount", "cutoff", "rel", "ideal", "rounding", "recall_points", "ties", "score", "duplicates", "unjudged", "grades",
     "negative", "missing", "without_judgments", "no_relevant",

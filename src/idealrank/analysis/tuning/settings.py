@@ -1,4 +1,6 @@
-"""Settings of discount and cutoff, measured on given runs, and the rule by which one is recommended, with the words for it."""
+"""Settings of discount and cutoff, measured on given runs, and the rule by which one is
+recommended, with the words for it.
+"""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,24 +45,29 @@ class Setting:
     cutoff : int, str or None
         ``10``, ``"0.2n"``, or None for the whole list.
     swap_rate : float
-        How often two disjoint random sets of `Choosing.size` queries order two runs in opposite ways; a set in which the two tie makes
-        half a swap. In [0, 1]: 0.5 is what two equally good runs have on average.
+        How often two disjoint random sets of `Choosing.size` queries order two runs in opposite
+        ways; a set in which the two tie makes half a swap. In [0, 1]: 0.5 is what two equally good
+        runs have on average.
     swap_error : float
-        Its Monte Carlo error: how far other random sets of the same queries would be off. 0 where all were looked at.
+        Its Monte Carlo error: how far other random sets of the same queries would be off. 0 where
+        all were looked at.
     tied : float
         Share of the comparisons that tie in one of the sets.
     pairs, significant : int
         Pairs of runs, and those that differ significantly after correction for the number of pairs.
     uncorrected : int
-        Pairs that differ by a t test of each without correction, which is nearer to Sakai's discriminative power.
+        Pairs that differ by a t test of each without correction, which is nearer to Sakai's
+        discriminative power.
     generalisability : float
-        E rho^2: share of the variance between the observed means that is between true means; NaN where nothing varies.
+        E rho^2: share of the variance between the observed means that is between true means; NaN
+        where nothing varies.
     unjudged : float
-        Of the documents returned down to the cutoff the share without a judgment (`Coverage.unjudged_share`), of the run with the
-        largest.
+        Of the documents returned down to the cutoff the share without a judgment
+        (`Coverage.unjudged_share`), of the run with the largest.
     behind, margin : float
-        Swap rate less that of the best of the settings considered, which for others can be below 0; and how large that must be to be
-        told from 0 by these queries, 1 if no difference is large enough.
+        Swap rate less that of the best of the settings considered, which for others can be below 0;
+        and how large that must be to be told from 0 by these queries, 1 if no difference is large
+        enough.
     considered : bool
         Whether it could be recommended: nearly all documents shown are judged.
     as_good : bool
@@ -155,7 +162,8 @@ class Choosing:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """Comparison of discounts and cutoffs on given runs; made by `choose`. It never shows which run is better.
+    """Comparison of discounts and cutoffs on given runs; made by `choose`. It never shows which run
+    is better.
 
     Attributes
     ----------
@@ -168,7 +176,8 @@ class Choice:
     settings : tuple of Setting
         Every discount with every cutoff, in the order requested.
     recommended, best, usual : Setting
-        The recommended setting, the setting with the lowest swap rate among those considered, and the one nearest to nDCG@10.
+        The recommended setting, the setting with the lowest swap rate among those considered, and
+        the one nearest to nDCG@10.
     warnings : tuple of str
         Problems found in the data, one sentence each.
     recommendation : str
@@ -271,7 +280,8 @@ def flat_setting(setting: Setting) -> dict[str, Any]:
     return record | {"theory": theory["verdict"], "theorem": theory["theorem"]}
 
 
-UNJUDGED = 0.1  # share of the documents shown: beyond, a cutoff says as much about the judgments as about the runs
+# share of the documents shown: beyond, a cutoff says as much about the judgments as about the runs
+UNJUDGED = 0.1
 _USUAL_DISCOUNT, _USUAL_CUTOFF = "log2", 10
 _FEW_QUERIES, _FEW_RUNS = 30, 3
 _NEVER = 0.005  # swap rate

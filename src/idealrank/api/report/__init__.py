@@ -81,10 +81,11 @@ def report(
     Parameters
     ----------
     result : Evaluation, several of them, Comparison or Gated; or judgments, then runs
-        Evaluation, comparison or gate to show. Or judgments and one or more runs, in any form that `evaluate` reads: each run is
-        evaluated, and two or more runs are compared.
+        Evaluation, comparison or gate to show. Or judgments and one or more runs, in any form that
+        `evaluate` reads: each run is evaluated, and two or more runs are compared.
     *others : path, or runs, or evaluations
-        After a result, the output file, as `path`. After judgments, the runs. After an evaluation, the evaluations to compare it with.
+        After a result, the output file, as `path`. After judgments, the runs. After an evaluation,
+        the evaluations to compare it with.
     path : path, optional
         Output file; it appears only when complete.
     names : sequence of str, optional
@@ -92,20 +93,22 @@ def report(
     evaluations : sequence of Evaluation, optional
         For a comparison or a gate: the evaluations compared, which hold the value of every query.
     measures : measure or iterable of them, optional
-        Measures to show, the primary one first. Default: the compared or gated ones, otherwise all except companions; for judgments and
-        runs, the default of `evaluate`.
+        Measures to show, the primary one first. Default: the compared or gated ones, otherwise all
+        except companions; for judgments and runs, the default of `evaluate`.
     convention : str or Convention, optional
         For judgments and runs: the convention, ``standard`` by default. A result has its own.
     qrels, runs : as for `evaluate`, optional
-        Judgments, and the runs in the order of the evaluations; for one evaluation, the run alone suffices. With them the page has rankings
-        side by side with contributions, curves over cutoffs, unjudged shares, and the robust verdict.
+        Judgments, and the runs in the order of the evaluations; for one evaluation, the run alone
+        suffices. With them the page has rankings side by side with contributions, curves over
+        cutoffs, unjudged shares, and the robust verdict.
     queries, documents : path or mapping of str to str, optional
         Texts by id; the guide on reports lists the files that can be read.
     slices, weights, clusters : mapping, Series, dataframe or path, optional
         Slice, weight and cluster of each query, as for `compare`.
     robustness : Robustness or bool, optional
-        Result of `robust` for the first two runs; True to compute it, False to leave it out. By default it is computed for a comparison
-        with `qrels` and `runs` of at most four million lines.
+        Result of `robust` for the first two runs; True to compute it, False to leave it out. By
+        default it is computed for a comparison with `qrels` and `runs` of at most four million
+        lines.
     labels_are, sampled_negatives, labels_from
         Declared labels for judgments and runs, or evaluations, as for `compare`.
     threads : int
@@ -113,13 +116,14 @@ def report(
     progress : callable, optional
         Progress callback, called with the number of finished runs and the total.
     **layout
-        For arrays of labels and scores: group, offsets, qid, mask, padding; see `Lists.from_arrays`.
+        For arrays of labels and scores: group, offsets, qid, mask, padding; see
+        `Lists.from_arrays`.
 
     Returns
     -------
     Page
-        The HTML as a str with ``save(path)``; a notebook shows a link to the saved file. If SOURCE_DATE_EPOCH is set, the same input gives
-        the same bytes.
+        The HTML as a str with ``save(path)``; a notebook shows a link to the saved file. If
+        SOURCE_DATE_EPOCH is set, the same input gives the same bytes.
 
     Raises
     ------

@@ -1,4 +1,6 @@
-"""Report of stored results: rebuilt evaluations and verdicts, and rankings as far as judged documents were kept."""
+"""Report of stored results: rebuilt evaluations and verdicts, and rankings as far as judged
+documents were kept.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,6 @@
-"""Everything a page shows, gathered from results and, where they are at hand, from judgments and runs; one run at a time."""
+"""Everything a page shows, gathered from results and, where they are at hand, from judgments and
+runs; one run at a time.
+"""
 
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence

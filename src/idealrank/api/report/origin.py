@@ -38,7 +38,8 @@ def hashed_ahead(inputs: Iterable[InputRecord]) -> Callable[[], tuple[tuple[str,
     """Begin `hashed` on threads of its own; the call returned waits for the result."""
     found: list[tuple[tuple[str, str], ...]] = []
     inputs = list(inputs)
-    thread = Thread(target=lambda: found.append(hashed(inputs)), daemon=True)  # a command that fails does not wait for it
+    # a command that fails does not wait for it
+    thread = Thread(target=lambda: found.append(hashed(inputs)), daemon=True)
     thread.start()
 
     def result() -> tuple[tuple[str, str], ...]:

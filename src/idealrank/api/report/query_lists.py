@@ -1,4 +1,6 @@
-"""Rankings of single queries for a page: first documents with grade, tie and contribution, and the relevant documents."""
+"""Rankings of single queries for a page: first documents with grade, tie and contribution, and the
+relevant documents.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice

@@ -49,7 +49,8 @@ class Page(str):
         return str.__str__(self)
 
     def save(self, path: "str | PathLike[str]") -> "Page":
-        """Write the page to a file, which appears only when complete; the page is returned with its path.
+        """Write the page to a file, which appears only when complete; the page is returned with its
+        path.
 
         Raises
         ------

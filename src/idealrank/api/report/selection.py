@@ -1,4 +1,6 @@
-"""Selection of the queries whose lists a page shows: the largest differences first, within the size limit."""
+"""Selection of the queries whose lists a page shows: the largest differences first, within the size
+limit.
+"""
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,10 +15,12 @@ from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.reports.subject import QueryLists
 
-# Bytes. A page is to stay under two megabytes; the script that draws, styles and tables take a part of it whatever they show.
+# Bytes. A page is to stay under two megabytes; the script that draws, styles and tables take a part
+# of it whatever they show.
 _PAGE, _FIXED, _LEAST = 1_900_000, 620_000, 200_000
 _IN_BASE64 = 4 / 3
-# Compressed, of a listing: a document with grade, tie and contribution. Ids of eight digits take twice that (measured): short ones do not.
+# Compressed, of a listing: a document with grade, tie and contribution. Ids of eight digits take
+# twice that (measured): short ones do not.
 _FOR_A_DOCUMENT = 6.0
 
 

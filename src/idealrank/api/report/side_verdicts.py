@@ -1,4 +1,6 @@
-"""Verdicts that a page shows beside those asked for: the comparison behind a gate, and how robust the first verdict is."""
+"""Verdicts that a page shows beside those asked for: the comparison behind a gate, and how robust
+the first verdict is.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -16,7 +18,9 @@ from idealrank.evaluation.sweep import JudgmentsSource
 from idealrank.measures.measure import Measure
 
 MOST_ROWS = 4_000_000
-"""Documents of both runs together, up to which a page has the robust verdict unasked; it takes some ten seconds then."""
+"""Documents of both runs together, up to which a page has the robust verdict unasked; it takes some
+ten seconds then.
+"""
 
 
 def against_baselines(run: Evaluation, baselines: Sequence[Evaluation], measures: Sequence[Measure], **options: object) -> Comparison:

@@ -67,9 +67,10 @@ def grade(
 ) -> None:  # fmt: skip
     """Make judgments from a click log.
 
-    The output has a line QUERY SOURCE DOCUMENT GRADE for each judgment; SOURCE names the click model, or says that actions give the grades.
-    If ids contain blanks, use --format csv. With -o, a second file, FILE.provenance.json, records the hash of the log, the options, the
-    counts and the size of the position bias.
+    The output has a line QUERY SOURCE DOCUMENT GRADE for each judgment; SOURCE names the click
+    model, or says that actions give the grades. If ids contain blanks, use --format csv. With -o, a
+    second file, FILE.provenance.json, records the hash of the log, the options, the counts and the
+    size of the position bias.
     """
     try:
         cuts = [float(part) for part in cuts_text.split(",")]

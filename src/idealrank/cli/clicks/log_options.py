@@ -86,7 +86,9 @@ class LogInput:
         return "hashed with a key" if self.redaction else "hashed without a key"
 
     def rows(self, watch: Watch) -> LogRows:
-        """Read the log; hashes take the place of sessions, users and queries where it is asked for."""
+        """Read the log; hashes take the place of sessions, users and queries where it is asked
+        for.
+        """
         if self.events_path is not None and self.columns_text:
             raise OptionError("--events and --columns: expected one of them, not both; UBI has fields of its own")
         found = watch.run("click log", lambda _: self._read())

@@ -62,7 +62,9 @@ def report(
     *, inputs: log_options.LogInput, page_path: str, rewards_path: str | None, model_names: tuple[str, ...], iterations: int,
     resamples: int, held_out: float, seed: int, clip: float | None, switch: float | None, confidence: float, reward_columns_text: str,
 ) -> None:  # fmt: skip
-    """Write a report of a click log as one HTML page: warnings, propensities, perplexity, weights and estimates."""
+    """Write a report of a click log as one HTML page: warnings, propensities, perplexity, weights
+    and estimates.
+    """
     paths = [path for path in (*inputs.paths, rewards_path) if path is not None]
     check_extra()
     check_page(page_path, paths, option="-o")

@@ -1,4 +1,6 @@
-"""`idealrank clicks runs`: DCG of runs that users never saw, from the clicks on lists of another ranker."""
+"""`idealrank clicks runs`: DCG of runs that users never saw, from the clicks on lists of another
+ranker.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -69,7 +71,9 @@ def runs(
     *, inputs: log_options.LogInput, paths: tuple[str, ...], method: str, propensity_path: str | None, cutoff: int | None, iterations: int,
     confidence: float, layout: str, output_path: str | None,
 ) -> None:  # fmt: skip
-    """Estimate DCG and NDCG of one run, or compare two runs, from clicks on the lists of another ranker."""
+    """Estimate DCG and NDCG of one run, or compare two runs, from clicks on the lists of another
+    ranker.
+    """
     if len(paths) > 2:
         raise OptionError(f"found {len(paths)} runs, expected one, or RUN and RUN_B")
     options.refuse_to_replace(output_path, (*paths, propensity_path))

@@ -31,7 +31,8 @@ _FORMATS = Formats("A table to read;", table="views.clicks.log_checks:log_parts"
 def validate(*, inputs: log_options.LogInput, layout: str, output_path: str | None) -> None:
     """Check a click log, and count its invalid lists.
 
-    LOG has a row for each displayed result, as CSV or TSV with a header line, JSON lines, Parquet or Arrow. It can also have the layout of
-    the Yandex challenge. With --events, LOG holds the queries of User Behavior Insights.
+    LOG has a row for each displayed result, as CSV or TSV with a header line, JSON lines, Parquet
+    or Arrow. It can also have the layout of the Yandex challenge. With --events, LOG holds the
+    queries of User Behavior Insights.
     """
     _FORMATS.write(layout, output_path, inputs.rows(Watch()).check(most_lists=inputs.most_lists))

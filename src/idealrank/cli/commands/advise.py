@@ -52,8 +52,9 @@ def advise(
 ) -> None:
     """Recommend measures and cutoffs for the judgments in QRELS and for RUN.
 
-    Grades, relevant documents per query, list lengths and the surface determine the measure and its cutoff. The depth of the judgments
-    determines whether the cutoff is reliable. Every recommendation has its reason.
+    Grades, relevant documents per query, list lengths and the surface determine the measure and its
+    cutoff. The depth of the judgments determines whether the cutoff is reliable. Every
+    recommendation has its reason.
     """
     convention = options.parse_convention(convention_text)
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, run)

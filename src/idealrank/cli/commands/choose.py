@@ -94,8 +94,9 @@ def choose(
 ) -> None:
     """Compare discounts and cutoffs of NDCG by their power to distinguish RUNs, and recommend one.
 
-    The table shows, for each setting, the swap rate (how often two random sets of queries order two runs in opposite ways), the number of
-    significant pairs, and the theory. Settings with too few judgments are excluded.
+    The table shows, for each setting, the swap rate (how often two random sets of queries order two
+    runs in opposite ways), the number of significant pairs, and the theory. Settings with too few
+    judgments are excluded.
     """
     if len(runs) < 2:
         raise OptionError(f"found one run, {', '.join(runs)}; expected two or more: idealrank choose QRELS RUN RUN...")

@@ -37,6 +37,6 @@ A log has a row for each displayed result, clicked or not, with the columns sess
 def clicks() -> None:
     """Turn a click log into judgments, propensities and estimates.
 
-    Users click results at the top more often, relevant or not. These commands separate the effect of the rank from the effect of the
-    document, and warn if a log does not allow it.
+    Users click results at the top more often, relevant or not. These commands separate the effect
+    of the rank from the effect of the document, and warn if a log does not allow it.
     """

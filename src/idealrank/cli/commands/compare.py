@@ -7,7 +7,8 @@ from typing import NamedTuple, TypedDict, Unpack
 
 import click
 
-# Loaded here, not by a module further down the chain: there CPython 3.11 takes and returns a page of its call stack 700 times meanwhile.
+# Loaded here, not by a module further down the chain: there CPython 3.11 takes and returns a page
+# of its call stack 700 times meanwhile.
 import numpy as np  # noqa: F401
 
 from idealrank.analysis.comparison import Comparison, with_companions
@@ -175,9 +176,11 @@ def compare(
 ) -> None:
     """Decide whether RUN_B is better than RUN_A, with a confidence interval and a p value.
 
-    Both runs are evaluated on the same queries of QRELS; a difference is always RUN_B - RUN_A. Each difference comes with the smallest
-    true difference that these queries would find 80% of the time, and with the share of unjudged documents. Three or more runs are compared
-    in pairs. With six or more runs, the report marks each run with the letters of the runs that are significantly worse.
+    Both runs are evaluated on the same queries of QRELS; a difference is always RUN_B - RUN_A. Each
+    difference comes with the smallest true difference that these queries would find 80% of the
+    time, and with the share of unjudged documents. Three or more runs are compared in pairs. With
+    six or more runs, the report marks each run with the letters of the runs that are significantly
+    worse.
     """
     names, baseline = _names(runs, baseline, shown["letters"], paper)
     given = input_options.InputFiles(qrels=qrels, inputs=inputs, others=(*runs, *files.paths, judge_path))

@@ -37,7 +37,8 @@ _FORMATS = Formats("A table to read,", table=_table, json=_json)
 def conventions(*, name: str | None, layout: str) -> None:
     """List the conventions; with NAME, every switch of one.
 
-    A convention is every choice that can change a number: ties, gain, ideal list, queries that count, and more. Each preset reproduces a
-    tool. `proof` states the evidence: the tool itself in the tests (live peer), values recorded from it, its source, or a definition.
+    A convention is every choice that can change a number: ties, gain, ideal list, queries that
+    count, and more. Each preset reproduces a tool. `proof` states the evidence: the tool itself in
+    the tests (live peer), values recorded from it, its source, or a definition.
     """
     _FORMATS.write(layout, None, None if name is None else options.parse_convention(name))

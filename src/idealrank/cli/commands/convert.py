@@ -125,8 +125,8 @@ def convert(
 ) -> None:
     """Convert judgments, or a run, to the format of another tool.
 
-    What the format of OUT cannot hold, such as assessors, texts or unjudged documents, is counted and named on stderr. OUT appears whole
-    or not at all; - is standard input or output.
+    What the format of OUT cannot hold, such as assessors, texts or unjudged documents, is counted
+    and named on stderr. OUT appears whole or not at all; - is standard input or output.
     """
     is_data = FORMATS[layout].is_data
     if is_data and target == "-":

@@ -72,8 +72,9 @@ def diff(
 ) -> None:
     """Show the changes from evaluation ID_A to evaluation ID_B; a difference is always B - A.
 
-    The first part compares the inputs: hashes of files, switches of the convention, versions and commits. The second part compares the
-    results: means, the queries that changed most, and, if judgments and conventions are equal, the paired test of `idealrank compare`.
+    The first part compares the inputs: hashes of files, switches of the convention, versions and
+    commits. The second part compares the results: means, the queries that changed most, and, if
+    judgments and conventions are equal, the paired test of `idealrank compare`.
     """
     from idealrank.store.diff import MOST, changes  # noqa: PLC0415  (NumPy and SQLite; not for the help)
 

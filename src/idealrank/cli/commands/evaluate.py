@@ -182,8 +182,9 @@ def evaluate(
 ) -> None:
     """Evaluate each RUN against the judgments in QRELS.
 
-    The output names the convention behind each mean, and its coverage: queries without an answer, unjudged documents, tied scores.
-    Files may be TREC text, JSON, CSV, Parquet and others, plain or compressed; - is standard input.
+    The output names the convention behind each mean, and its coverage: queries without an answer,
+    unjudged documents, tied scores. Files may be TREC text, JSON, CSV, Parquet and others, plain or
+    compressed; - is standard input.
     """
     paths = _QueryPaths(**query_files)
     _FORMATS.check(layout, intervals=intervals, slices=paths.slices_text, per_query=per_query, weights=paths.weights_path)

@@ -47,8 +47,9 @@ def explain(
 ) -> None:
     """Explain the value of one query of RUN, rank by rank.
 
-    The output lists each returned document with grade, gain, discount and contribution, next to the ideal list. It names the best swap
-    of two documents, and the missing judged document that would raise the value most. MEASURE is nDCG, DCG, AP, RR, P or R.
+    The output lists each returned document with grade, gain, discount and contribution, next to the
+    ideal list. It names the best swap of two documents, and the missing judged document that would
+    raise the value most. MEASURE is nDCG, DCG, AP, RR, P or R.
     """
     convention = options.parse_convention(convention_text)
     measures = options.parse_measure_texts([measure_text])

@@ -1,7 +1,7 @@
 """`idealrank gate`: whether a run may replace its baselines.
 
-The job has files as typed, the page that is wanted, and a baseline to replace. Outputs beside the report are files for build servers, a
-comment, and annotations for GitHub.
+The job has files as typed, the page that is wanted, and a baseline to replace. Outputs beside the
+report are files for build servers, a comment, and annotations for GitHub.
 """
 
 import getpass
@@ -79,7 +79,8 @@ class Job:
         watch, names = Watch(), _names(self.run, self.asked.baselines)
         declared = self.asked.declared
         source = declared.labels_from
-        if source is None or not source.endswith(ANCHOR):  # the job knows whether there is an anchor
+        # the job knows whether there is an anchor
+        if source is None or not source.endswith(ANCHOR):
             source = input_options.named_run(source, "--labels-from", list(names.values()), list(names))
         asked = replace(self.asked, declared=declared._replace(labels_from=source))
         front = _Front(self, watch, names)
@@ -100,7 +101,9 @@ class Job:
 
     @property
     def _writes(self) -> bool:
-        """Return whether an accepted run, by the gate or by name, goes into the last baseline file."""
+        """Return whether an accepted run, by the gate or by name, goes into the last baseline
+        file.
+        """
         return self.update or bool(self.accept)
 
     def _acceptance(self, held: Held) -> Acceptance:
@@ -119,7 +122,9 @@ class Job:
         return work.baseline_file(held), {text: means[text] for text in map(str, self.asked.measures)}
 
     def _page(self, held: Held, watch: Watch) -> "Subject | None":
-        """Put the results into the store, and gather what the page shows, where these are wanted."""
+        """Put the results into the store, and gather what the page shows, where these are
+        wanted.
+        """
         return self.results.gathered(
             watch, self._given, gated=held.gated, evaluations=held.evaluations, measures=self.asked.measures, qrels=held.qrels,
             runs=held.runs, weights=held.of_queries.weights, clusters=held.of_queries.clusters, threads=self.threads,
@@ -409,9 +414,10 @@ def gate(
 ) -> None:
     """Pass or fail RUN against its baselines. Exit code 1: failed.
 
-    All runs are evaluated against the judgments in QRELS. RUN fails if it is significantly worse than a baseline, or if it breaks a
-    contract for a query. The report names the drop that the gate finds 80% of the time. If pyproject.toml names the judgments and
-    the run, the command needs no argument; a single argument is the run.
+    All runs are evaluated against the judgments in QRELS. RUN fails if it is significantly worse
+    than a baseline, or if it breaks a contract for a query. The report names the drop that the gate
+    finds 80% of the time. If pyproject.toml names the judgments and the run, the command needs no
+    argument; a single argument is the run.
     """
     policy = find_policy(Path.cwd())
     read = input_options.gate_inputs(qrels, run, inputs, policy)

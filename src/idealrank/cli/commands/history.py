@@ -135,8 +135,9 @@ def history(
 ) -> None:
     """Show the values of a measure over time, the newest last.
 
-    Each value comes with its change from the previous value of the same run. A bar separates values of other judgments or another
-    convention, which cannot be compared. With --query, the table shows one query, and when it regressed.
+    Each value comes with its change from the previous value of the same run. A bar separates values
+    of other judgments or another convention, which cannot be compared. With --query, the table
+    shows one query, and when it regressed.
     """
     asked = FailureRule(below=below, drop=drop, query=query, bisect=bisect, exit_code=exit_code, repository=repository)
     if bisect and exit_code:

@@ -108,9 +108,9 @@ def init(
 ) -> None:
     """Set up a gate: its policy, baseline, workflow and test.
 
-    RUN, the ranking of the main branch, becomes the baseline. The files and the rule go into pyproject.toml, so that
-    `idealrank gate` needs no arguments. A workflow of GitHub Actions and a test of pytest run the gate. Then edit these files as
-    you like.
+    RUN, the ranking of the main branch, becomes the baseline. The files and the rule go into
+    pyproject.toml, so that `idealrank gate` needs no arguments. A workflow of GitHub Actions and a
+    test of pytest run the gate. Then edit these files as you like.
     """
     folder = Path(directory)
     if not folder.is_dir():

@@ -42,7 +42,7 @@ _FORMATS = Formats("Text to read,", text=_text, json=_json)
 def measures(*, names: tuple[str, ...], layout: str) -> None:
     """List the measures by family with advice, or explain the measures NAME.
 
-    NAME is a measure in any tool's spelling (nDCG@10, map, recip_rank). The explanation has formula, range, tie rule, options, source,
-    advice, and the tools that confirm its numbers.
+    NAME is a measure in any tool's spelling (nDCG@10, map, recip_rank). The explanation has
+    formula, range, tie rule, options, source, advice, and the tools that confirm its numbers.
     """
     _FORMATS.write(layout, None, names)

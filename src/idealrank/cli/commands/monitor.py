@@ -64,10 +64,11 @@ With --once: 0 no alarm is open, 1 an alarm is open, 3 the round has no value, a
 @click.option("--check", is_flag=True, help="Only check the configuration and its files.")
 @options.schema
 def monitor(*, config: str, once: bool, as_json: bool, rebaseline: bool, check: bool) -> None:
-    """Ask the canary queries of CONFIG (YAML, TOML or JSON) in rounds, and raise an alarm if the engine gets worse.
+    """Ask the canary queries of CONFIG (YAML, TOML or JSON) in rounds, and raise an alarm if the
+    engine gets worse.
 
-    Each round is stored with its alarms and messages, all at once. A round in which too many queries fail has no value: it opens an alarm
-    of errors, and never closes an alarm of quality.
+    Each round is stored with its alarms and messages, all at once. A round in which too many
+    queries fail has no value: it opens an alarm of errors, and never closes an alarm of quality.
     """
     from idealrank.live.alerts.round_telemetry import telemetry  # noqa: PLC0415  (help needs none of it)
     from idealrank.live.canary import canary_rounds, monitor_loop  # noqa: PLC0415

@@ -75,11 +75,13 @@ def overlap(
     inputs: input_options.Inputs,
     threads: int,
 ) -> None:
-    """Measure the similarity of RUN_A and RUN_B, query by query, or of every two of several runs, without judgments.
+    """Measure the similarity of RUN_A and RUN_B, query by query, or of every two of several runs,
+    without judgments.
 
-    Values are means over the queries that both answer. The output also counts queries that only one run answers, and queries with a
-    value: a correlation needs two documents in common. For tauAP, RUN_A is the reference. Three or more runs make a matrix for each
-    measure, with a row and a column for each run.
+    Values are means over the queries that both answer. The output also counts queries that only one
+    run answers, and queries with a value: a correlation needs two documents in common. For tauAP,
+    RUN_A is the reference. Three or more runs make a matrix for each measure, with a row and a
+    column for each run.
     """
     if len(runs) < 2:
         raise OptionError(f"found one run, {', '.join(runs)}; expected two or more: idealrank overlap RUN_A RUN_B")

@@ -53,10 +53,12 @@ def recall(
     output_path: str | None,
     threads: int,
 ) -> None:
-    """Measure the cost of an approximate index: run APPROXIMATE against run EXACT of an exhaustive search.
+    """Measure the cost of an approximate index: run APPROXIMATE against run EXACT of an exhaustive
+    search.
 
-    The output has recall with its interval and the 5th percentile of queries, and the queries that lose most. With judgments it also has
-    the value lost by each measure, with the interval of the paired difference.
+    The output has recall with its interval and the 5th percentile of queries, and the queries that
+    lose most. With judgments it also has the value lost by each measure, with the interval of the
+    paired difference.
     """
     from idealrank.api.recall import index_recall  # noqa: PLC0415  (help needs none of it)
 

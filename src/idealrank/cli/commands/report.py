@@ -70,7 +70,8 @@ def report(
 ) -> None:
     """Make a page of a stored evaluation, comparison or gate; two or more evaluations are compared.
 
-    The page shows stored values, verdicts and judged documents. Of unjudged documents it knows only the ranks.
+    The page shows stored values, verdicts and judged documents. Of unjudged documents it knows only
+    the ranks.
     """
     if file := next((one for one in ids if Path(one).is_file()), None):
         raise OptionError(

@@ -106,8 +106,9 @@ def robust(
 ) -> None:
     """Repeat the comparison of RUN_A and RUN_B in other ways, and name the changes of the verdict.
 
-    The command changes each switch of the convention (gain, discount, ideal, ties, unjudged documents, unanswered queries, ...), the
-    cutoff and the threshold. It also tries the convention of each known tool, and other measures.
+    The command changes each switch of the convention (gain, discount, ideal, ties, unjudged
+    documents, unanswered queries, ...), the cutoff and the threshold. It also tries the convention
+    of each known tool, and other measures.
     """
     convention, measure = options.parse_convention(convention_text), _checked(runs, measure_text)
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs, *files.paths)

@@ -1,4 +1,6 @@
-"""`idealrank search`: a run from a search engine that is asked all queries, with its latency and failures."""
+"""`idealrank search`: a run from a search engine that is asked all queries, with its latency and
+failures.
+"""
 
 import math
 from collections.abc import Iterable
@@ -88,11 +90,13 @@ def search(
     report: str | None,
     layout: str,
 ) -> None:
-    """Ask the search engine of CONFIG (YAML, TOML or JSON) all queries, and write its answers as a run.
+    """Ask the search engine of CONFIG (YAML, TOML or JSON) all queries, and write its answers as a
+    run.
 
-    The engine gets a bounded number of queries at the same time and per second. Failed attempts are repeated after a pause, and an engine
-    that fails again and again is left alone for a while. The report has latencies, failures, and with judgments the means with intervals.
-    Queries that failed are not in the run; if there are any, the command ends with code 1.
+    The engine gets a bounded number of queries at the same time and per second. Failed attempts are
+    repeated after a pause, and an engine that fails again and again is left alone for a while. The
+    report has latencies, failures, and with judgments the means with intervals. Queries that failed
+    are not in the run; if there are any, the command ends with code 1.
     """
     from idealrank.live import searches as work  # noqa: PLC0415  (help needs none of it)
     from idealrank.live.search_configuration import SearchConfig  # noqa: PLC0415

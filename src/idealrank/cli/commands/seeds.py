@@ -1,4 +1,6 @@
-"""`idealrank seeds`: whether one system is better than another, when both were trained several times."""
+"""`idealrank seeds`: whether one system is better than another, when both were trained several
+times.
+"""
 
 import re
 from collections.abc import Callable, Sequence
@@ -76,9 +78,10 @@ def seeds(
 ) -> None:
     """Compare systems A and B that were each trained several times.
 
-    Name the runs of A before the word `vs`, the runs of B after it. Values are averaged over the copies of a system. The interval
-    accounts for both samples, queries and training runs, and the output states the benefit of more of either. All queries have equal
-    weight: there are no weights, clusters or slices.
+    Name the runs of A before the word `vs`, the runs of B after it. Values are averaged over the
+    copies of a system. The interval accounts for both samples, queries and training runs, and the
+    output states the benefit of more of either. All queries have equal weight: there are no
+    weights, clusters or slices.
     """
     sides = _sides(runs)
     convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)

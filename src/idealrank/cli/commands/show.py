@@ -48,7 +48,8 @@ _FORMATS = Formats("Text to read;", table=methodcaller("text"), json=methodcalle
 def show(
     *, id: str, per_query: bool, intervals: bool, layout: str, store_path: str | None, output_path: str | None
 ) -> None:  # fmt: skip
-    """Show one evaluation, comparison or gate: numbers, coverage, convention, inputs with their hashes, commit, command, tags, notes.
+    """Show one evaluation, comparison or gate: numbers, coverage, convention, inputs with their
+    hashes, commit, command, tags, notes.
 
     ID is printed by `idealrank history`. A unique prefix of at least four digits suffices.
     """

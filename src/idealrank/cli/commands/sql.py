@@ -98,8 +98,8 @@ _FORMATS = Formats("A table to read;", table=_table, json=_json, rows=_rows)
 def sql(*, query: str, layout: str, store_path: str | None, output_path: str | None) -> None:
     """Run one SELECT over a store, in the SQL of DuckDB; - reads it from standard input.
 
-    This command needs DuckDB, of the extra sql. A query changes nothing, and reaches no file and no network. Other processes may write to
-    the store at the same time.
+    This command needs DuckDB, of the extra sql. A query changes nothing, and reaches no file and no
+    network. Other processes may write to the store at the same time.
     """
     text = sys.stdin.read() if query == "-" else query
     with store_options.opened(store_path) as store:

@@ -51,8 +51,9 @@ Start here:
 def store() -> None:
     """Export and import evaluations, and write Parquet.
 
-    A store is a folder on one machine. Do not copy it during a write, and do not put it on a network disk. An exported evaluation is one
-    file with its exact values, hashes, tags and notes, under its id.
+    A store is a folder on one machine. Do not copy it during a write, and do not put it on a
+    network disk. An exported evaluation is one file with its exact values, hashes, tags and notes,
+    under its id.
     """
 
 
@@ -92,10 +93,12 @@ def import_(*, files: tuple[str, ...], store_path: str | None) -> None:
 @click.argument("folder")
 @store_options.store
 def parquet(*, folder: str, store_path: str | None) -> None:
-    """Write the tables of a store into FOLDER: evaluations, means, values, hits, comparisons, gates and tags, one Parquet file each.
+    """Write the tables of a store into FOLDER: evaluations, means, values, hits, comparisons, gates
+    and tags, one Parquet file each.
 
-    `values` has one row for each evaluation, query and measure, null if the query does not count. Files appear when they are complete,
-    and replace earlier files. This command needs pyarrow, of the extra arrow.
+    `values` has one row for each evaluation, query and measure, null if the query does not count.
+    Files appear when they are complete, and replace earlier files. This command needs pyarrow, of
+    the extra arrow.
     """
     with store_options.opened(store_path) as opened:
         written = opened.to_parquet(folder)

@@ -29,8 +29,8 @@ Examples:
 def tag(*, id: str, tags: tuple[str, ...], remove: bool, note: str | None, store_path: str | None, output_path: str | None) -> None:
     """Add tags to the entry ID, or remove them with --remove, and print its tags, one per line.
 
-    A tag is a printable word. An entry may have many tags, and a tag many entries. Nothing else about an entry ever changes, except
-    its notes.
+    A tag is a printable word. An entry may have many tags, and a tag many entries. Nothing else
+    about an entry ever changes, except its notes.
     """
     if remove and not tags:
         raise OptionError("--remove: found no tag, expected the tags to remove")

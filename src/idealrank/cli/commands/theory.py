@@ -32,6 +32,7 @@ Source: Wang, Wang, Li, He, Chen and Liu (2013), A theoretical analysis of NDCG 
 def theory() -> None:
     """Compute limits of NDCG as lists grow, and draw the figures of the theory.
 
-    The theory is about more and more documents for one query: limits of NDCG, the discounts and cutoffs that distinguish two rankers, and
-    the number of documents this takes. For samples of queries, use intervals over queries.
+    The theory is about more and more documents for one query: limits of NDCG, the discounts and
+    cutoffs that distinguish two rankers, and the number of documents this takes. For samples of
+    queries, use intervals over queries.
     """

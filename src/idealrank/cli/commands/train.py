@@ -1,4 +1,6 @@
-"""`idealrank train`: a ranker from a configuration, with the number that training watches and `evaluate` reports."""
+"""`idealrank train`: a ranker from a configuration, with the number that training watches and
+`evaluate` reports.
+"""
 
 from functools import partial
 from shlex import quote
@@ -67,10 +69,12 @@ _FORMATS = Formats("Means with intervals to read;", table="views.training:traini
 @_FORMATS.option
 @options.output
 def train(*, config: str, output_folder: str | None, check: bool, layout: str, output_path: str | None) -> None:
-    """Train a ranker from CONFIG (YAML, TOML or JSON), and evaluate it on queries that it has not seen.
+    """Train a ranker from CONFIG (YAML, TOML or JSON), and evaluate it on queries that it has not
+    seen.
 
-    The measure of every round is the one that `idealrank evaluate` reports afterwards. The folder has the model, the configuration with
-    every default, predictions as runs, an evaluation with intervals, values per query, and learning curves.
+    The measure of every round is the one that `idealrank evaluate` reports afterwards. The folder
+    has the model, the configuration with every default, predictions as runs, an evaluation with
+    intervals, values per query, and learning curves.
     """
     from idealrank.integrations import training_checks, training_folder  # noqa: PLC0415  (help needs none of it)
 

@@ -1,4 +1,5 @@
-"""`idealrank trec-eval`: takes trec_eval's command line and prints trec_eval's text: reads both files, aligns once, prints.
+"""`idealrank trec-eval`: takes trec_eval's command line and prints trec_eval's text: reads both
+files, aligns once, prints.
 
 Texts of `-h` and `-v` are here, too, and the measures of this library for trec_eval's names.
 """
@@ -61,7 +62,8 @@ def _column(name: str, parameter: str, request: Request, grades: Iterable[float]
         measure = RunningBpref()
     if name not in _WITHOUT_LEVEL and request.level != 1 and any(field.name == "rel" for field in fields(measure)):
         measure = replace(measure, rel=float(request.level))  # type: ignore[call-arg]
-    # With -c, trec_eval sums up the relevant documents of all judged queries, and counts every grade above 0 there, whatever -l.
+    # With -c, trec_eval sums up the relevant documents of all judged queries, and counts every
+    # grade above 0 there, whatever -l.
     whole = parse_measure("num_rel") if name == "num_rel" and request.complete and request.level != 1 else None
     return TrecColumn(name=NAMES[name].printed(parameter), measure=measure, summary=whole, made_up=_made_up(name, parameter))
 
@@ -72,7 +74,8 @@ def _made_up(name: str, parameter: str) -> float | str | None:
     """
     if not parameter:
         return None
-    if name == "utility":  # one document more that is returned and not relevant, one less that is neither
+    # one document more that is returned and not relevant, one less that is neither
+    if name == "utility":
         _, wrong, _, left = map(float, parameter.split(","))
         return wrong - left
     return "'-'" if name == "relstring" else None
@@ -94,7 +97,7 @@ def measure_of(name: str, parameter: str, grades: Iterable[float] = ()) -> Measu
         raise OptionError(f"-m {name}{'.' if parameter else ''}{parameter}: {said}") from None
 
 
-# --- parameters that are one text ------------------------------------------------------------------------------------------------
+# --- parameters that are one text -----------------------------------------------------------------
 
 _WITH_GAINS = ("G", "dcg", "ideal_dcg", "ndcg", "ndcg_rel", "Rndcg")
 
@@ -148,8 +151,8 @@ def report(request: Request) -> Iterator[str]:
         runid=tag if "runid" in names else None,
         per_query=request.per_query,
         summary=not request.no_summary,
-        # Of queries that the run does not answer, 10 prints what it counts, and 9 nothing. 10 makes up an unjudged document, unless -J
-        # takes it out.
+        # Of queries that the run does not answer, 10 prints what it counts, and 9 nothing. 10 makes
+        # up an unjudged document, unless -J takes it out.
         silent=unanswered if request.convention == VERSION_9 else (),
         made_up=() if request.convention == VERSION_9 or request.judged_only else unanswered,
         zscores=zscores,
@@ -265,7 +268,9 @@ def _wrapped(head: str, text: str, indent: int = 26, width: int = 100) -> str:
 
 
 class _Verbatim(click.Command):
-    """A command that reads its command line itself: trec_eval's options are getopt's, not click's."""
+    """A command that reads its command line itself: trec_eval's options are getopt's, not
+    click's.
+    """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.params = {"arguments": tuple(args)}

@@ -50,8 +50,9 @@ Examples:
 def validate(*, qrels: str, runs: tuple[str, ...], examples: int, as_json: bool, inputs: Inputs) -> None:
     """Check judgment and run files, and list every problem.
 
-    Each file is checked line by line. Then runs are checked against the judgments: queries and documents that never meet, grades and
-    scores without effect. The exit code is 2 if something cannot be evaluated, else 0.
+    Each file is checked line by line. Then runs are checked against the judgments: queries and
+    documents that never meet, grades and scores without effect. The exit code is 2 if something
+    cannot be evaluated, else 0.
     """
     refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
     reports = [_lint((qrels, *inputs.more_qrels), "qrels", inputs, qrels, examples + _LOOKED_AT)]

@@ -75,9 +75,10 @@ def why(
 ) -> None:
     """Split the difference RUN_B - RUN_A of one measure among documents and queries.
 
-    The report begins with the contributions of documents that entered, left, moved up and moved down. Then come the queries, the
-    largest loss first, with the documents behind it. The split is exact for nDCG, DCG, P, R and RBP. For AP, RR, ERR and others, the
-    contribution of a document is the rise of the value at its rank.
+    The report begins with the contributions of documents that entered, left, moved up and moved
+    down. Then come the queries, the largest loss first, with the documents behind it. The split is
+    exact for nDCG, DCG, P, R and RBP. For AP, RR, ERR and others, the contribution of a document is
+    the rise of the value at its rank.
     """
     if len(runs) != 2:
         raise OptionError(f"found {len(runs)} run{'s' * (len(runs) > 1)}, {', '.join(runs)}; expected two: idealrank why QRELS RUN_A RUN_B")

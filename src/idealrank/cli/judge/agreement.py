@@ -66,8 +66,9 @@ def agreement(
 ) -> None:
     """Measure how far assessors agree on the grades of the same documents.
 
-    FILES are one file with several assessors, or one file of judgments for each. Intervals leave out whole queries: the documents of one
-    query are not independent, and an interval over documents would be far too narrow.
+    FILES are one file with several assessors, or one file of judgments for each. Intervals leave
+    out whole queries: the documents of one query are not independent, and an interval over
+    documents would be far too narrow.
     """
     options.refuse_to_replace(output_path, (*files, cluster_path))
     chosen = [Coefficient.of_text(part) for text in statistic_texts for part in text.split(",") if part.strip()]

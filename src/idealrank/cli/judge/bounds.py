@@ -85,10 +85,12 @@ def bounds(
     inputs: input_options.Inputs,
     threads: int,
 ) -> None:
-    """Compute the lowest and the highest value over all grades of unjudged documents, query by query.
+    """Compute the lowest and the highest value over all grades of unjudged documents, query by
+    query.
 
-    With two runs, the output also bounds the difference RUN_B - RUN, and names the queries on which either run could have the higher
-    value. The ideal list of nDCG changes with the grades, too. The output marks bounds that are not exact.
+    With two runs, the output also bounds the difference RUN_B - RUN, and names the queries on which
+    either run could have the higher value. The ideal list of nDCG changes with the grades, too. The
+    output marks bounds that are not exact.
     """
     if len(runs) > 2:
         raise OptionError(f"found {len(runs)} runs, expected one or two: idealrank judge bounds QRELS RUN [RUN_B]")

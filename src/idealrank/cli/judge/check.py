@@ -1,4 +1,6 @@
-"""`idealrank judge check`: whether a judge, such as a language model, agrees with a human, and what its labels are worth."""
+"""`idealrank judge check`: whether a judge, such as a language model, agrees with a human, and what
+its labels are worth.
+"""
 
 import click
 
@@ -86,8 +88,9 @@ def check(
 ) -> None:
     """Compare the grades of judges with the grades of a human.
 
-    All numbers cover the documents of each query that both graded. Intervals leave out whole queries. With runs, the report also shows
-    how each judge changes the order of the runs and their significant differences, with the same documents judged on both sides.
+    All numbers cover the documents of each query that both graded. Intervals leave out whole
+    queries. With runs, the report also shows how each judge changes the order of the runs and their
+    significant differences, with the same documents judged on both sides.
     """
     files = JudgeFiles.of(qrels, judge_texts, runs, table_texts, inputs, output_path, cluster_path, texts_path, assessors_path)
     families = named_texts(family_texts, "--family", "model=llama")

@@ -95,8 +95,8 @@ def correct(
 ) -> None:
     """Correct the value that a judge gives RUN, with human labels of some queries or documents.
 
-    HUMAN contains the labels of people. Each judge labelled the same queries or documents, and more. With RUN_B, the report has both
-    runs, and the difference RUN_B - RUN.
+    HUMAN contains the labels of people. Each judge labelled the same queries or documents, and
+    more. With RUN_B, the report has both runs, and the difference RUN_B - RUN.
     """
     if len(runs) > 2:
         raise click.UsageError(f"found {len(runs)} runs, expected one, or two to compare")

@@ -85,7 +85,8 @@ def draw(
     layout: str,
     output_path: str | None,
 ) -> None:
-    """Sample queries to label by TRAFFIC, a file of queries with their requests, and say what labels cost and how precise they are.
+    """Sample queries to label by TRAFFIC, a file of queries with their requests, and say what
+    labels cost and how precise they are.
 
     The output has the weight of each query, for `--weights` of `evaluate`, `compare` and `gate`.
     """
@@ -115,7 +116,8 @@ def draw(
     plans = []
     for size in sizes:
         like = found
-        with suppress(InputError):  # too few for every stratum: the weights of the sample asked for are the nearest
+        # too few for every stratum: the weights of the sample asked for are the nearest
+        with suppress(InputError):
             like = sample(max(size - taken, 1))
         plans.append(_plan(size, like, cost, sd))
     _FORMATS.write(layout, output_path, found, plans, sd)

@@ -75,8 +75,8 @@ def infer(
 ) -> None:
     """Estimate the values of RUN from the judgments of a sample of pooled documents.
 
-    SAMPLE has every pooled document with its stratum and inclusion probability. With RUN_B, the output has both runs, and the difference
-    RUN_B - RUN.
+    SAMPLE has every pooled document with its stratum and inclusion probability. With RUN_B, the
+    output has both runs, and the difference RUN_B - RUN.
     """
     if len(runs) > 2:
         raise click.UsageError(f"found {len(runs)} runs, expected one, or two to compare")

@@ -1,4 +1,6 @@
-"""Files of `idealrank judge check` and `correct`: judgments of a human and of named judges, and runs."""
+"""Files of `idealrank judge check` and `correct`: judgments of a human and of named judges, and
+runs.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

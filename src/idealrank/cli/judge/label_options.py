@@ -1,4 +1,6 @@
-"""Options of `idealrank judge` that say what is graded, on which scale, and which pairs belong together."""
+"""Options of `idealrank judge` that say what is graded, on which scale, and which pairs belong
+together.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

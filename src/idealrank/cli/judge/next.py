@@ -1,4 +1,6 @@
-"""`idealrank judge next`: which documents to label, so that the comparison of two runs is settled soonest."""
+"""`idealrank judge next`: which documents to label, so that the comparison of two runs is settled
+soonest.
+"""
 
 from functools import partial
 from pathlib import Path
@@ -154,9 +156,10 @@ def next(  # noqa: A001  (the name of the command)
 ) -> None:
     """Choose the documents whose labels decide between RUN and RUN_B soonest.
 
-    With `--until compare` or `--until gate`, the labels decide once the verdict of that command on RUN_B - RUN is no longer "too few
-    judgments". By default, they decide once no grades of the unjudged documents can change the sign of the mean difference. QRELS has the
-    labels so far, and is read again when new ones have been added.
+    With `--until compare` or `--until gate`, the labels decide once the verdict of that command on
+    RUN_B - RUN is no longer "too few judgments". By default, they decide once no grades of the
+    unjudged documents can change the sign of the mean difference. QRELS has the labels so far, and
+    is read again when new ones have been added.
     """
     _check(replay=replay, figure_path=figure_path, orders=orders, query_path=query_path)
     refuse_unused(context, until, replay=replay)

@@ -71,9 +71,11 @@ def no_answer(
     output_path: str | None,
     inputs: input_options.Inputs,
 ) -> None:
-    """Compute how often RUN returns documents for queries without an answer, and its recall, by threshold of the score.
+    """Compute how often RUN returns documents for queries without an answer, and its recall, by
+    threshold of the score.
 
-    The chosen threshold is measured on queries that it was not chosen on, so that both rates hold for new queries.
+    The chosen threshold is measured on queries that it was not chosen on, so that both rates hold
+    for new queries.
     """
     paths = (qrels, *inputs.more_qrels, run, query_path)
     input_options.refuse_standard_input_twice(*paths)

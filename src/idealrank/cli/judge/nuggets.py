@@ -61,9 +61,10 @@ def nuggets(
 ) -> None:
     """Score answers by the nuggets they contain, and compare systems.
 
-    A nugget is a fact that an answer should contain. The score of a query is the share of its nuggets that the answer supports, and the
-    score of a system is the mean over queries, with its 95 % interval. Two or more systems that answer the same
-    queries are compared as by `idealrank compare`.
+    A nugget is a fact that an answer should contain. The score of a query is the share of its
+    nuggets that the answer supports, and the score of a system is the mean over queries, with its
+    95 % interval. Two or more systems that answer the same queries are compared as by `idealrank
+    compare`.
     """
     options.refuse_to_replace(output_path, (*files, nuggets_path))
     input_options.refuse_standard_input_twice(*files, *([nuggets_path] if nuggets_path else []))

@@ -68,9 +68,11 @@ def pool(
     output_path: str | None,
     inputs: input_options.Inputs,
 ) -> None:
-    """Pool the documents that each RUN returns, to judge all of them, the first of them, or a stratified sample.
+    """Pool the documents that each RUN returns, to judge all of them, the first of them, or a
+    stratified sample.
 
-    The output says of each document its best rank, the number of runs that return it, and its inclusion probability.
+    The output says of each document its best rank, the number of runs that return it, and its
+    inclusion probability.
     """
     if depth is not None and strata is not None:
         raise OptionError("--depth: found it with --strata, whose last depth is the deepest; expected one of them")

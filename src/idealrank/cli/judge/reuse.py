@@ -59,9 +59,11 @@ def reuse(
     output_path: str | None,
     inputs: input_options.Inputs,
 ) -> None:
-    """Leave each RUN out of the pool in turn, and evaluate all runs without the documents that only it returns.
+    """Leave each RUN out of the pool in turn, and evaluate all runs without the documents that only
+    it returns.
 
-    The difference shows how much a system that was not pooled would be underestimated by these judgments.
+    The difference shows how much a system that was not pooled would be underestimated by these
+    judgments.
     """
     paths = (qrels, *inputs.more_qrels, *runs)
     input_options.refuse_standard_input_twice(*paths)

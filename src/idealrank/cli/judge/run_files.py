@@ -1,4 +1,6 @@
-"""Files of `idealrank judge next`, `bounds`, `pool`, `infer` and `reuse`: judgments, runs, and the queries of both."""
+"""Files of `idealrank judge next`, `bounds`, `pool`, `infer` and `reuse`: judgments, runs, and the
+queries of both.
+"""
 
 from collections.abc import Collection, Sequence
 

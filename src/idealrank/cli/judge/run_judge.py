@@ -75,10 +75,12 @@ _FORMATS = Formats(
 @options.schema
 @_FORMATS.option
 def run(*, config: str, qrels_path: str | None, qrels: str | None, restart: bool, retry_failed: bool, check: bool, layout: str) -> None:
-    """Let the judge of CONFIG (YAML, TOML or JSON) grade pairs of query and document, and write judgments that name the judge.
+    """Let the judge of CONFIG (YAML, TOML or JSON) grade pairs of query and document, and write
+    judgments that name the judge.
 
-    The judge gets a bounded number of requests at the same time and per second. Failed attempts are repeated after a pause. A pair without
-    a readable answer has no grade, and if there are too many of these, no judgments are written.
+    The judge gets a bounded number of requests at the same time and per second. Failed attempts are
+    repeated after a pause. A pair without a readable answer has no grade, and if there are too many
+    of these, no judgments are written.
     """
     from idealrank.live.judges.judge_configuration import JudgeConfig  # noqa: PLC0415  (help needs none of it)
     from idealrank.live.judges.judge_runs import JudgeWork  # noqa: PLC0415

@@ -81,10 +81,12 @@ def ui(
     token: str | None,
     names: tuple[str, ...],
 ) -> None:
-    """Show the pairs of PAIRS one by one in a browser, and take a grade for each by a key or a click.
+    """Show the pairs of PAIRS one by one in a browser, and take a grade for each by a key or a
+    click.
 
-    Several people may label at the same time: each gives a name, and no two get the same pair unless it is to be labelled twice. The page
-    listens on this machine alone and loads nothing from elsewhere.
+    Several people may label at the same time: each gives a name, and no two get the same pair
+    unless it is to be labelled twice. The page listens on this machine alone and loads nothing from
+    elsewhere.
     """
     from idealrank.live.web.label_server import LabelServing, serve_labels  # noqa: PLC0415  (not for the help)
 

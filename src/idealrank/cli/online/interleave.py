@@ -54,7 +54,9 @@ def interleave(
     *, runs: tuple[str, ...], outcomes_path: str | None, method: str, length: int, seed: int, looks: Looks, confidence: float,
     layout: str, output_path: str | None, inputs: input_options.Inputs,
 ) -> None:  # fmt: skip
-    """Mix RUN_A and RUN_B into one list for each query, as JSON lines; or test the outcomes of such lists."""
+    """Mix RUN_A and RUN_B into one list for each query, as JSON lines; or test the outcomes of such
+    lists.
+    """
     options.refuse_to_replace(output_path, (outcomes_path,))
     watch = Watch()
     if outcomes_path is not None:

@@ -55,7 +55,9 @@ def plan(
     *, share: float | None, ties: float, sd: float | None, difference: float | None, split: float, reduction: float, power: float,
     planned_users: int, looks: Looks, confidence: float, layout: str, output_path: str | None,
 ) -> None:  # fmt: skip
-    """Compute how many lists an interleaving test needs (--share), or how many users an A/B test (--sd and --difference)."""
+    """Compute how many lists an interleaving test needs (--share), or how many users an A/B test
+    (--sd and --difference).
+    """
     of_users = [one for one in (sd, difference) if one is not None]
     if (len(of_users) != 2) if share is None else of_users:
         given = [name for name, value in (("--share", share), ("--sd", sd), ("--difference", difference)) if value is not None]

@@ -1,4 +1,6 @@
-"""`idealrank theory distinguish`: whether a measure keeps its mind about two rankers as the list grows."""
+"""`idealrank theory distinguish`: whether a measure keeps its mind about two rankers as the list
+grows.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -75,10 +77,11 @@ def distinguish(
     inputs: input_options.Inputs,
     threads: int,
 ) -> None:
-    """Draw growing lists, and count how often a measure puts ranker a above ranker b, and keeps this order.
+    """Draw growing lists, and count how often a measure puts ranker a above ranker b, and keeps
+    this order.
 
-    The rankers are two models, or two runs on the documents of one query: then each list takes these documents in a random order. The
-    counts describe the requested lengths, not longer lists.
+    The rankers are two models, or two runs on the documents of one query: then each list takes
+    these documents in a random order. The counts describe the requested lengths, not longer lists.
     """
     pairs = model_options.pairs(discount_texts, cutoff_texts, _DEFAULT)
     sizes = model_options.list_sizes(size_texts, "--sizes") or None

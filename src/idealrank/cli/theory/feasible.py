@@ -29,14 +29,16 @@ _FORMATS = Formats(
 @_FORMATS.option
 @shared.output
 def feasible(*, discount_texts: tuple[str, ...], cutoff_texts: tuple[str, ...], layout: str, output_path: str | None) -> None:
-    """Decide whether NDCG with a discount and a cutoff can distinguish rankers on one query as its list grows.
+    """Decide whether NDCG with a discount and a cutoff can distinguish rankers on one query as its
+    list grows.
 
     \b
     feasible    NDCG converges, and so does the order of two rankers
     borderline  NDCG converges, but depends on the probability of relevance at the very top
     infeasible  NDCG does not converge: chance decides, however long the list
 
-    More queries help even if more documents do not: nDCG@10 is infeasible here, and sound as a mean over many queries.
+    More queries help even if more documents do not: nDCG@10 is infeasible here, and sound as a mean
+    over many queries.
     """  # noqa: D301  (click's mark is the backspace itself)
     pairs = model_options.pairs(discount_texts, cutoff_texts, _DEFAULT)
     found = [feasibility(discount, cutoff) for discount, cutoff in pairs]

@@ -44,10 +44,12 @@ of scores of the same shape. Lists of different lengths are concatenated, with a
     "many as half of the queries have]",
 )  # fmt: skip
 def figures(*, folder: str, format_texts: tuple[str, ...], numbers: tuple[int, ...], data: str | None, documents: int | None) -> None:
-    """Redraw figures 1 to 4 of the paper: NDCG of the first n documents of every query, for growing n.
+    """Redraw figures 1 to 4 of the paper: NDCG of the first n documents of every query, for growing
+    n.
 
-    The figures show RankSVM, ListNet and a random ranker on 40 queries of 5,000 documents: synthetic data of the paper's shape, since the
-    paper's own data are not public. The rankers were trained beforehand; the command only computes NDCG, which takes some seconds.
+    The figures show RankSVM, ListNet and a random ranker on 40 queries of 5,000 documents:
+    synthetic data of the paper's shape, since the paper's own data are not public. The rankers were
+    trained beforehand; the command only computes NDCG, which takes some seconds.
     """
     kinds = _formats(format_texts or ("svg,png,html",))
     for kind in kinds:

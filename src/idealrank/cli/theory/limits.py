@@ -1,6 +1,7 @@
 """`idealrank theory limits`: what NDCG tends to, and what it is on the way.
 
-A ranker may come from files: what its run says of the documents that were judged, as arrays for the theory.
+A ranker may come from files: what its run says of the documents that were judged, as arrays for the
+theory.
 """
 
 from collections.abc import Sequence
@@ -134,13 +135,16 @@ def limits(
     output_path: str | None,
     inputs: input_options.Inputs,
 ) -> None:
-    """Compute the limit of NDCG of one query as its list grows, by theorem, and its mean at some list lengths.
+    """Compute the limit of NDCG of one query as its list grows, by theorem, and its mean at some
+    list lengths.
 
-    Read a limit together with the lengths: under the logarithmic discount all rankers tend to 1, and most are far from it on any real
-    list. With one discount and one cutoff, the output also has the conditions of the theorem and the rate.
+    Read a limit together with the lengths: under the logarithmic discount all rankers tend to 1,
+    and most are far from it on any real list. With one discount and one cutoff, the output also has
+    the conditions of the theorem and the rate.
 
-    The ranker is a model (--ybar), or a run. For a run, the probability of relevance along its lists is estimated from the judgments,
-    and values come with intervals. They describe longer lists of such documents for such queries.
+    The ranker is a model (--ybar), or a run. For a run, the probability of relevance along its
+    lists is estimated from the judgments, and values come with intervals. They describe longer
+    lists of such documents for such queries.
     """
     if bool(texts) == bool(runs) or len(runs) not in {0, 2}:
         raise click.UsageError(f"found {_given(runs, texts)}, expected one ranker: --ybar MODEL, or the files QRELS RUN")

@@ -11,9 +11,10 @@ from idealrank.integrations.torch.tensors import Batch, torch
 class ApproxNDCGLoss(NDCGLoss):
     """1 - NDCG over smooth ranks.
 
-    ``rank(i) = 1 + sum over j != i of 1 / (1 + exp((s_i - s_j) / temperature))``, which the discount takes as it takes whole ranks
-    (between ranks without a formula, it is linear). With a cutoff k, a document counts by ``1 / (1 + exp((rank - k - 1/2) /
-    cutoff_temperature))``. As the temperatures fall, the value tends to 1 - NDCG of the convention, for lists without tied scores.
+    ``rank(i) = 1 + sum over j != i of 1 / (1 + exp((s_i - s_j) / temperature))``, which the
+    discount takes as it takes whole ranks (between ranks without a formula, it is linear). With a
+    cutoff k, a document counts by ``1 / (1 + exp((rank - k - 1/2) / cutoff_temperature))``. As the
+    temperatures fall, the value tends to 1 - NDCG of the convention, for lists without tied scores.
 
     Parameters
     ----------
@@ -24,7 +25,8 @@ class ApproxNDCGLoss(NDCGLoss):
     pairs_at_once : int
         Pairs of documents in memory at a time.
     **options
-        ``cutoff``, ``gain``, ``discount``, ``no_relevant``, ``convention`` and ``reduction``, as for `NDCGLoss`.
+        ``cutoff``, ``gain``, ``discount``, ``no_relevant``, ``convention`` and ``reduction``, as
+        for `NDCGLoss`.
 
     References
     ----------
@@ -55,7 +57,8 @@ class ApproxNDCGLoss(NDCGLoss):
 
         def terms(scores: "torch.Tensor", first: int, last: int) -> "torch.Tensor":
             above = torch.sigmoid((scores[:, None, :] - scores[:, first:last, None]) / self.temperature)
-            ranks = 0.5 + torch.where(batch.mask[:, None, :], above, torch.zeros_like(above)).sum(-1)  # itself is 1/2 of these
+            # itself is 1/2 of these
+            ranks = 0.5 + torch.where(batch.mask[:, None, :], above, torch.zeros_like(above)).sum(-1)
             return (gains[:, first:last] * self.discounted(batch, ranks, table, self.cutoff_temperature)).sum(-1)
 
         return row_sums(batch.scores, terms, self.pairs_at_once)

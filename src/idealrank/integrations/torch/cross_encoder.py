@@ -9,10 +9,12 @@ from idealrank.integrations.torch.tensors import torch
 
 
 class CrossEncoderLoss(torch.nn.Module):
-    """A loss over lists for the ``CrossEncoderTrainer`` of sentence-transformers, in the place of its own listwise losses.
+    """A loss over lists for the ``CrossEncoderTrainer`` of sentence-transformers, in the place of
+    its own listwise losses.
 
-    The trainer's data are as for its own ``LambdaLoss`` and ``ListNetLoss``: a query, a list of documents and a list of labels in each
-    row, of any length. Pairs are encoded from the longest to the shortest text, so that a mini-batch holds little padding.
+    The trainer's data are as for its own ``LambdaLoss`` and ``ListNetLoss``: a query, a list of
+    documents and a list of labels in each row, of any length. Pairs are encoded from the longest to
+    the shortest text, so that a mini-batch holds little padding.
 
     Parameters
     ----------

@@ -14,13 +14,15 @@ Weighting = Literal["ndcg-loss2++", "ndcg-loss2", "ndcg-loss1", "lambdarank", "n
 class LambdaLoss(PairLoss):
     """Pairwise logistic loss with the weights of LambdaRank or LambdaLoss.
 
-    ``sum over pairs y_i > y_j of w_ij log2(1 + exp(-sigma (s_i - s_j)))``, where G is gain / ideal DCG, d the discount, and the ranks
-    r are by the scores, without gradient:
+    ``sum over pairs y_i > y_j of w_ij log2(1 + exp(-sigma (s_i - s_j)))``, where G is gain / ideal
+    DCG, d the discount, and the ranks r are by the scores, without gradient:
 
-    * ``lambdarank``: ``w = |d(r_i) - d(r_j)| |G_i - G_j|``, the change of NDCG if the two documents change places,
+    * ``lambdarank``: ``w = |d(r_i) - d(r_j)| |G_i - G_j|``, the change of NDCG if the two documents
+      change places,
     * ``ndcg-loss2``: ``w = |d(|r_i - r_j|) - d(|r_i - r_j| + 1)| |G_i - G_j|``,
     * ``ndcg-loss2++`` (default): the first plus ``mu`` times the second,
-    * ``ndcg-loss1``: ``w = G_i d(r_i)`` over all pairs, equal labels and the document itself included,
+    * ``ndcg-loss1``: ``w = G_i d(r_i)`` over all pairs, equal labels and the document itself
+      included,
     * ``none``: ``w = 1``.
 
     Parameters
@@ -28,10 +30,11 @@ class LambdaLoss(PairLoss):
     weighting : str
         Weight of a pair.
     cutoff : int, optional
-        Count only pairs with a document among the first `cutoff` ranks; the ideal is that of NDCG at the cutoff. Default all pairs.
+        Count only pairs with a document among the first `cutoff` ranks; the ideal is that of NDCG
+        at the cutoff. Default all pairs.
     below_cutoff : {"discounted", "zero"}
-        Discount of a rank below the cutoff, for ``lambdarank``: that of its rank, or 0, which makes a weight exactly the change of NDCG
-        at the cutoff.
+        Discount of a rank below the cutoff, for ``lambdarank``: that of its rank, or 0, which makes
+        a weight exactly the change of NDCG at the cutoff.
     mu : float
         Weight of ``ndcg-loss2`` in ``ndcg-loss2++``.
     sigma : float

@@ -15,7 +15,8 @@ def log_shares(scores: "torch.Tensor", mask: "torch.Tensor") -> "torch.Tensor":
 class ListNetLoss(ListLoss):
     """Cross entropy between the softmax of the labels and that of the scores.
 
-    ``- sum over j of softmax(labels / label_temperature)_j log softmax(scores / temperature)_j``, the top-one form of the paper.
+    ``- sum over j of softmax(labels / label_temperature)_j log softmax(scores / temperature)_j``,
+    the top-one form of the paper.
 
     Parameters
     ----------
@@ -51,8 +52,9 @@ class ListNetLoss(ListLoss):
 class SoftmaxLoss(ListLoss):
     """Cross entropy between the labels, as shares of their sum, and the softmax of the scores.
 
-    ``- sum over j of y_j / sum(y) log softmax(scores / temperature)_j``. With one relevant document, ``exp(-loss)`` is at most its
-    reciprocal rank (at temperature 1 and below). A list without a label above 0 has no such loss, and is in no mean.
+    ``- sum over j of y_j / sum(y) log softmax(scores / temperature)_j``. With one relevant
+    document, ``exp(-loss)`` is at most its reciprocal rank (at temperature 1 and below). A list
+    without a label above 0 has no such loss, and is in no mean.
 
     Parameters
     ----------
@@ -90,7 +92,8 @@ class SoftmaxLoss(ListLoss):
 class ListMLELoss(ListLoss):
     """Negative log likelihood of the order by label, under the Plackett-Luce model of the scores.
 
-    ``sum over ranks i of log(sum over j >= i of exp(s_j)) - s_i``, the documents in the wanted order.
+    ``sum over ranks i of log(sum over j >= i of exp(s_j)) - s_i``, the documents in the wanted
+    order.
 
     Parameters
     ----------
@@ -156,9 +159,10 @@ class ListMLELoss(ListLoss):
 class PListMLELoss(ListMLELoss):
     """ListMLE with larger weights at the top.
 
-    ``sum over ranks i of w_i (log(sum over j >= i of exp(s_j)) - s_i)``, with ``w_i`` in proportion to ``2**(n - i) - 1`` in a list of n
-    documents. The weights of a list add up to 1: undivided, as in the paper, they pass the largest float32 at 129 documents. A list of one
-    document has no weight.
+    ``sum over ranks i of w_i (log(sum over j >= i of exp(s_j)) - s_i)``, with ``w_i`` in proportion
+    to ``2**(n - i) - 1`` in a list of n documents. The weights of a list add up to 1: undivided, as
+    in the paper, they pass the largest float32 at 129 documents. A list of one document has no
+    weight.
 
     Parameters
     ----------

@@ -1,4 +1,6 @@
-"""A loss over lists of documents: the mask, any batch shape, half precision, and the mean over lists."""
+"""A loss over lists of documents: the mask, any batch shape, half precision, and the mean over
+lists.
+"""
 
 from abc import ABC, abstractmethod
 from typing import Any, Literal, get_args
@@ -8,19 +10,22 @@ from idealrank.integrations.torch.tensors import Batch, torch
 
 Reduction = Literal["mean", "sum", "none"]
 
-PAIRS_AT_ONCE = 1 << 18  # 1 MB in float32, a few times over; larger blocks leave the cache and are slower
+# 1 MB in float32, a few times over; larger blocks leave the cache and are slower
+PAIRS_AT_ONCE = 1 << 18
 
 
 class ListLoss(torch.nn.Module, ABC):
     """Base of the losses: called with scores, labels and a mask.
 
-    Scores in float16 or bfloat16 are computed in float32, also under autocast, and their gradients come back in their own type. Padding
-    may hold any number, NaN too: neither the value nor a gradient depends on it. A list without documents is in no mean.
+    Scores in float16 or bfloat16 are computed in float32, also under autocast, and their gradients
+    come back in their own type. Padding may hold any number, NaN too: neither the value nor a
+    gradient depends on it. A list without documents is in no mean.
 
     Parameters
     ----------
     reduction : {"mean", "sum", "none"}
-        Mean over the lists that count, their sum, or a value a list, in the batch shape of the scores, NaN for a list that does not count.
+        Mean over the lists that count, their sum, or a value a list, in the batch shape of the
+        scores, NaN for a list that does not count.
     """
 
     def __init__(self, *, reduction: Reduction = "mean") -> None:
@@ -33,14 +38,16 @@ class ListLoss(torch.nn.Module, ABC):
         Parameters
         ----------
         scores, labels : tensor, shape (..., documents)
-            The last dimension is a list. Scores need a floating type; labels any type, a larger one being better.
+            The last dimension is a list. Scores need a floating type; labels any type, a larger one
+            being better.
         mask : bool tensor, same shape, optional
             True for documents, False for padding; default no padding.
 
         Returns
         -------
         tensor
-            A scalar, or shape (...) for ``reduction="none"``; float32, or float64 for float64 scores.
+            A scalar, or shape (...) for ``reduction="none"``; float32, or float64 for float64
+            scores.
 
         Raises
         ------

@@ -80,10 +80,12 @@ class NDCGLoss(ListLoss, NDCGRules):
     cutoff : int, optional
         The 10 of nDCG@10; default all ranks.
     gain, discount, no_relevant : optional
-        Switches of the convention to change, as for `idealrank.ndcg`. A list without relevant documents has the loss 1 (``zero``) or 0
-        (``one``), or is in no mean (``left-out``, ``nan``); it has no gradient.
+        Switches of the convention to change, as for `idealrank.ndcg`. A list without relevant
+        documents has the loss 1 (``zero``) or 0 (``one``), or is in no mean (``left-out``,
+        ``nan``); it has no gradient.
     convention : str or Convention
-        Default ``"standard"``: linear gain, 1/log2(rank + 1), value 0 for a list without relevant documents.
+        Default ``"standard"``: linear gain, 1/log2(rank + 1), value 0 for a list without relevant
+        documents.
     reduction : {"mean", "sum", "none"}
         As for all losses.
     """

@@ -16,7 +16,8 @@ def distances(scores: "torch.Tensor", mask: "torch.Tensor") -> "torch.Tensor":
     sort, not by pairs.
     """
     length = mask.sum(-1, keepdim=True)
-    sorted_, order = torch.where(mask, scores, scores.new_tensor(-LOWEST)).sort(dim=-1)  # padding last
+    # padding last
+    sorted_, order = torch.where(mask, scores, scores.new_tensor(-LOWEST)).sort(dim=-1)
     real = torch.arange(scores.shape[-1], device=scores.device) < length
     sorted_ = torch.where(real, sorted_, torch.zeros_like(sorted_))
     below = torch.arange(scores.shape[-1], device=scores.device)
@@ -36,7 +37,8 @@ def neural_sort(
     """
     length = mask.sum(-1)[..., None, None]
     rank = torch.arange(1 + first, 1 + (scores.shape[-1] if last is None else last), device=scores.device)[:, None]
-    centred = scores - (scores.sum(-1) / mask.sum(-1).clamp(min=1)).detach()[..., None]  # shifts cancel; small numbers keep their digits
+    # shifts cancel; small numbers keep their digits
+    centred = scores - (scores.sum(-1) / mask.sum(-1).clamp(min=1)).detach()[..., None]
     exponent = ((length + 1 - 2 * rank) * centred[..., None, :] - distances(centred, mask)[..., None, :]) / temperature
     share = torch.softmax(torch.where(mask[..., None, :], exponent, exponent.new_tensor(LOWEST)), dim=-1)
     return torch.where((rank <= length) & mask[..., None, :], share, torch.zeros_like(share))
@@ -45,10 +47,11 @@ def neural_sort(
 class NeuralNDCGLoss(NDCGLoss):
     """1 - NDCG of the gains that NeuralSort sorts.
 
-    ``DCG = sum over ranks i of discount(i) (scale(P) gain)_i``, where P is `neural_sort` and ``scale`` are Sinkhorn steps, which make
-    every document as much as one rank. The transposed form of the paper is the same sum in another order. The stochastic form is the mean
-    over orders drawn from the Plackett-Luce model of the scores, by Gumbel noise. As the temperature falls, the deterministic value tends
-    to 1 - NDCG of the convention, for lists without tied scores.
+    ``DCG = sum over ranks i of discount(i) (scale(P) gain)_i``, where P is `neural_sort` and
+    ``scale`` are Sinkhorn steps, which make every document as much as one rank. The transposed form
+    of the paper is the same sum in another order. The stochastic form is the mean over orders drawn
+    from the Plackett-Luce model of the scores, by Gumbel noise. As the temperature falls, the
+    deterministic value tends to 1 - NDCG of the convention, for lists without tied scores.
 
     Parameters
     ----------
@@ -65,7 +68,8 @@ class NeuralNDCGLoss(NDCGLoss):
     pairs_at_once : int
         Pairs of documents in memory at a time; at least one list is.
     **options
-        ``cutoff``, ``gain``, ``discount``, ``no_relevant``, ``convention`` and ``reduction``, as for `NDCGLoss`.
+        ``cutoff``, ``gain``, ``discount``, ``no_relevant``, ``convention`` and ``reduction``, as
+        for `NDCGLoss`.
 
     References
     ----------
@@ -166,11 +170,13 @@ def sorted_dcg(
 
 
 class PiRankLoss(NDCGLoss):
-    """1 - NDCG of the gains that NeuralSort sorts, without scaling; only the ranks above the cutoff are computed.
+    """1 - NDCG of the gains that NeuralSort sorts, without scaling; only the ranks above the cutoff
+    are computed.
 
-    With `branching` b, lists are sorted by merging: NeuralSort keeps the top ``cutoff`` of every b documents, with mixed scores and gains,
-    and sorts these in turn, until one list is left. The cost falls from n times the cutoff to n times b. As the temperature falls, the
-    value tends to 1 - NDCG of the convention, for lists without tied scores.
+    With `branching` b, lists are sorted by merging: NeuralSort keeps the top ``cutoff`` of every b
+    documents, with mixed scores and gains, and sorts these in turn, until one list is left. The
+    cost falls from n times the cutoff to n times b. As the temperature falls, the value tends to 1
+    - NDCG of the convention, for lists without tied scores.
 
     Parameters
     ----------
@@ -179,11 +185,13 @@ class PiRankLoss(NDCGLoss):
     branching : int, optional
         Documents sorted at once, at least twice the cutoff; default all of a list.
     sorting : {"soft", "straight-through"}
-        With ``straight-through``, the value is that of the hard order, and the gradient of the soft one.
+        With ``straight-through``, the value is that of the hard order, and the gradient of the soft
+        one.
     pairs_at_once : int
         Pairs of documents in memory at a time, without `branching`.
     **options
-        ``cutoff``, ``gain``, ``discount``, ``no_relevant``, ``convention`` and ``reduction``, as for `NDCGLoss`.
+        ``cutoff``, ``gain``, ``discount``, ``no_relevant``, ``convention`` and ``reduction``, as
+        for `NDCGLoss`.
 
     References
     ----------

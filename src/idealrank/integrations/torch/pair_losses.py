@@ -1,4 +1,6 @@
-"""Losses over pairs of documents: RankNet, pairwise logistic, and the pairwise loss that linear NDCG is."""
+"""Losses over pairs of documents: RankNet, pairwise logistic, and the pairwise loss that linear
+NDCG is.
+"""
 
 import math
 from abc import abstractmethod
@@ -20,7 +22,8 @@ class PairLoss(ListLoss):
     Parameters
     ----------
     reduction : {"mean", "sum", "none", "pair-mean"}
-        Of the sums of the lists, as for all losses; or their total by the number of pairs in the batch.
+        Of the sums of the lists, as for all losses; or their total by the number of pairs in the
+        batch.
     pairs_at_once : int
         Pairs of documents in memory at a time.
     """
@@ -43,7 +46,9 @@ class PairLoss(ListLoss):
 
     @abstractmethod
     def parts(self, batch: Batch) -> tuple[Any, Any]:
-        """Terms of a range of rows, for `row_sums`; and weights of its pairs (first, last), 0 for a pair that does not count."""
+        """Terms of a range of rows, for `row_sums`; and weights of its pairs (first, last), 0 for a
+        pair that does not count.
+        """
 
 
 def above(batch: Batch, first: int, last: int) -> "torch.Tensor":
@@ -64,8 +69,9 @@ def differences(scores: "torch.Tensor", first: int, last: int) -> "torch.Tensor"
 class RankNetLoss(PairLoss):
     """Cross entropy of the better document of two.
 
-    ``sum over pairs y_i > y_j of log(1 + exp(-sigma (s_i - s_j)))``. With ``ties="half"``, pairs of equal labels have the target 1/2, as
-    in the paper, and pull their scores together; each of them adds ``log(1 + exp(-sigma d)) + sigma d / 2``.
+    ``sum over pairs y_i > y_j of log(1 + exp(-sigma (s_i - s_j)))``. With ``ties="half"``, pairs of
+    equal labels have the target 1/2, as in the paper, and pull their scores together; each of them
+    adds ``log(1 + exp(-sigma d)) + sigma d / 2``.
 
     Parameters
     ----------
@@ -120,9 +126,11 @@ class RankNetLoss(PairLoss):
 
 
 class PairwiseLogisticLoss(PairLoss):
-    """Logistic loss of the pairs with different labels, by the difference of the labels if asked for.
+    """Logistic loss of the pairs with different labels, by the difference of the labels if asked
+    for.
 
-    ``sum over pairs y_i > y_j of w_ij log(1 + exp(-(s_i - s_j) / temperature))``, with ``w = 1`` or ``w = y_i - y_j``.
+    ``sum over pairs y_i > y_j of w_ij log(1 + exp(-(s_i - s_j) / temperature))``, with ``w = 1`` or
+    ``w = y_i - y_j``.
 
     Parameters
     ----------
@@ -165,9 +173,11 @@ class PairwiseLogisticLoss(PairLoss):
 class LinearNDCGLoss(NDCGLoss):
     """1 - NDCG with the discount n - rank, which is a weighted pairwise loss exactly.
 
-    ``ideal DCG - DCG = sum over pairs g_i > g_j of (g_i - g_j) [s_i < s_j]``, with 1/2 for equal scores; the step becomes
+    ``ideal DCG - DCG = sum over pairs g_i > g_j of (g_i - g_j) [s_i < s_j]``, with 1/2 for equal
+    scores; the step becomes
 
-    * ``sigmoid``: ``1 / (1 + exp((s_i - s_j) / temperature))``, which tends to the step as the temperature falls, ties included,
+    * ``sigmoid``: ``1 / (1 + exp((s_i - s_j) / temperature))``, which tends to the step as the
+      temperature falls, ties included,
     * ``logistic``: ``log2(1 + exp(-(s_i - s_j) / temperature))``, convex and never below the step,
     * ``hinge``: ``max(0, 1 - (s_i - s_j) / temperature)``, convex and never below the step.
 
@@ -180,8 +190,8 @@ class LinearNDCGLoss(NDCGLoss):
     pairs_at_once : int
         Pairs of documents in memory at a time.
     **options
-        ``gain``, ``no_relevant``, ``convention`` and ``reduction``, as for `NDCGLoss`. There is no cutoff: the identity holds for whole
-        lists.
+        ``gain``, ``no_relevant``, ``convention`` and ``reduction``, as for `NDCGLoss`. There is no
+        cutoff: the identity holds for whole lists.
 
     References
     ----------

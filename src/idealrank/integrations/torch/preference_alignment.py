@@ -10,10 +10,11 @@ from idealrank.integrations.torch.tensors import Batch, torch
 class RankPolicyScores(torch.nn.Module):
     """Scores of answers from their log probabilities, with a margin by preferred rank.
 
-    ``score = log p(answer | prompt) / length + rank_margin q - adaptive_margin V(q)``, where q is the answer's rank by preference, 1 for
-    the best, and V(q) a moving average of ``log p / length`` at that rank. Both margins work against the better answers, which have to be
-    ahead by more than the margin before a ranking loss is content. The average is updated in training mode alone, and saved with the
-    module; rank by ``log p / length`` itself to evaluate.
+    ``score = log p(answer | prompt) / length + rank_margin q - adaptive_margin V(q)``, where q is
+    the answer's rank by preference, 1 for the best, and V(q) a moving average of ``log p / length``
+    at that rank. Both margins work against the better answers, which have to be ahead by more than
+    the margin before a ranking loss is content. The average is updated in training mode alone, and
+    saved with the module; rank by ``log p / length`` itself to evaluate.
 
     Parameters
     ----------

@@ -1,4 +1,6 @@
-"""A neural ranker for rows of features: a multi-layer perceptron that scores each document alone, fitted to a loss over lists."""
+"""A neural ranker for rows of features: a multi-layer perceptron that scores each document alone,
+fitted to a loss over lists.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -83,11 +85,14 @@ class RankingNetwork(torch.nn.Module):
         return ((self._logarithm(features.double()) - self.centre) / self.scale).float()
 
     def standardise(self, features: FloatArray) -> None:
-        """Take mean and standard deviation from these rows, if the transform asks for it; a constant feature becomes 0."""
+        """Take mean and standard deviation from these rows, if the transform asks for it; a
+        constant feature becomes 0.
+        """
         if "standardise" not in self.shape.transform or not len(features):
             return
         rows = self._logarithm(torch.from_numpy(np.ascontiguousarray(features, np.float64)))
-        largest = rows.abs().amax(0).clamp(min=torch.finfo(torch.float64).tiny)  # squares of the largest numbers overflow
+        # squares of the largest numbers overflow
+        largest = rows.abs().amax(0).clamp(min=torch.finfo(torch.float64).tiny)
         mean, spread = (rows / largest).mean(0), (rows / largest).std(0, correction=0)
         constant = rows.amax(0) == rows.amin(0)
         self.centre = torch.where(constant, rows[0], mean * largest)
@@ -121,7 +126,8 @@ class RankingNetwork(torch.nn.Module):
         return found
 
     def save(self, path: "str | Path") -> None:
-        """Write the network: its weights, and the layers, transform and names of features that are needed to load it.
+        """Write the network: its weights, and the layers, transform and names of features that are
+        needed to load it.
 
         Raises
         ------
@@ -256,7 +262,9 @@ def _refuse_names(features: Any, names: Any, state: Mapping[str, Any]) -> None:
 
 
 def _refuse_weights(state: Mapping[str, Any], like: Mapping[str, "torch.Tensor"]) -> None:
-    """Refuse weights of other types, which loading would convert, and numbers that no network has."""
+    """Refuse weights of other types, which loading would convert, and numbers that no network
+    has.
+    """
     for name, tensor in state.items():
         if name in like and tensor.dtype != like[name].dtype:
             raise ValueError(f"{name}: {tensor.dtype} instead of {like[name].dtype}")

@@ -1,4 +1,6 @@
-"""Sums over pairs of documents in flat memory: a few rows of the matrix of pairs at a time, each with its gradient."""
+"""Sums over pairs of documents in flat memory: a few rows of the matrix of pairs at a time, each
+with its gradient.
+"""
 
 from collections.abc import Callable
 from typing import Any

@@ -48,7 +48,8 @@ def soft_ranks(batch: Batch, temperature: float, pairs_at_once: int = PAIRS_AT_O
     soft rank operator with quadratic regularisation.
     """
     goal = torch.where(batch.mask, -wide(batch.scores) / temperature, wide(batch.scores).new_tensor(LOWEST))
-    sorted_, order = goal.sort(dim=-1, descending=True, stable=True)  # the last rank first, and padding after all
+    # the last rank first, and padding after all
+    sorted_, order = goal.sort(dim=-1, descending=True, stable=True)
     length = batch.lengths[:, None]
     place = torch.arange(goal.shape[-1], device=goal.device)
     real = place < length
@@ -62,20 +63,23 @@ def soft_ranks(batch: Batch, temperature: float, pairs_at_once: int = PAIRS_AT_O
 class FastSoftRankNDCGLoss(NDCGLoss):
     """1 - NDCG over the soft ranks of fast soft sorting.
 
-    ``DCG = sum over documents of gain discount(soft rank)``, with the discount and the cutoff as in `ApproxNDCGLoss`. For lists
-    without tied scores, the value is 1 - NDCG of the convention exactly, once no two scores are closer than the temperature (and, with a
-    cutoff, as `cutoff_temperature` falls).
+    ``DCG = sum over documents of gain discount(soft rank)``, with the discount and the cutoff as in
+    `ApproxNDCGLoss`. For lists without tied scores, the value is 1 - NDCG of the convention
+    exactly, once no two scores are closer than the temperature (and, with a cutoff, as
+    `cutoff_temperature` falls).
 
     Parameters
     ----------
     temperature : float
-        In units of the scores; the paper's epsilon. Where all scores are further apart than it, the gradient is 0.
+        In units of the scores; the paper's epsilon. Where all scores are further apart than it, the
+        gradient is 0.
     cutoff_temperature : float, optional
         Of the soft cutoff, in ranks; default `temperature`.
     pairs_at_once : int
         Pairs of documents in memory at a time.
     **options
-        ``cutoff``, ``gain``, ``discount``, ``no_relevant``, ``convention`` and ``reduction``, as for `NDCGLoss`.
+        ``cutoff``, ``gain``, ``discount``, ``no_relevant``, ``convention`` and ``reduction``, as
+        for `NDCGLoss`.
 
     References
     ----------
@@ -106,8 +110,9 @@ class FastSoftRankNDCGLoss(NDCGLoss):
 class SoftSpearmanLoss(ListLoss):
     """1 - the correlation of soft ranks with the ranks of the labels.
 
-    Equal labels have their mean rank. Once no two scores are closer than the temperature, the value is 1 - Spearman's correlation
-    (`idealrank.spearman`). A list whose labels are all equal has no correlation, and is in no mean.
+    Equal labels have their mean rank. Once no two scores are closer than the temperature, the value
+    is 1 - Spearman's correlation (`idealrank.spearman`). A list whose labels are all equal has no
+    correlation, and is in no mean.
 
     Parameters
     ----------
@@ -143,7 +148,8 @@ class SoftSpearmanLoss(ListLoss):
         left, right = (torch.where(batch.mask, ranks - centre, torch.zeros_like(ranks)) for ranks in (self._soft(batch), wanted))
         spread = (right * right).sum(-1)
         defined = spread > 0
-        # Soft ranks that are all equal have the correlation 0: the smallest number keeps its gradient finite.
+        # Soft ranks that are all equal have the correlation 0: the smallest number keeps its
+        # gradient finite.
         norm = ((left * left).sum(-1) * torch.where(defined, spread, torch.ones_like(spread)) + 1e-12).sqrt()
         return (1 - (left * right).sum(-1) / norm).to(batch.scores.dtype), defined
 

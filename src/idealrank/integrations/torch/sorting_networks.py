@@ -10,7 +10,8 @@ from idealrank.integrations.torch.tensors import Batch, torch
 
 Network = Literal["odd-even", "bitonic"]
 Swap = Literal["logistic", "cauchy", "reciprocal"]
-Layer = tuple[list[int], list[int], int]  # places that get the larger and the smaller of each pair; only lists above a length have it
+# places that get the larger and the smaller of each pair; only lists above a length have it
+Layer = tuple[list[int], list[int], int]
 
 _SWAPS: dict[str, Callable[["torch.Tensor"], "torch.Tensor"]] = {
     "logistic": torch.sigmoid,
@@ -50,7 +51,8 @@ def soft_sort(
     sorting and ranking supervision.
     """
     width = scores.shape[-1]
-    first = mask.long().argsort(dim=-1, descending=True, stable=True)  # documents, then padding: where it stood must not matter
+    # documents, then padding: where it stood must not matter
+    first = mask.long().argsort(dim=-1, descending=True, stable=True)
     both, length = torch.stack((scores, carried), -1).gather(1, first[..., None].expand(-1, -1, 2)), mask.sum(-1, keepdim=True)
     whole = 1 << max(0, width - 1).bit_length() if network == "bitonic" else width
     both = torch.nn.functional.pad(both, (0, 0, 0, whole - width))
@@ -72,22 +74,26 @@ def soft_sort(
 class DiffNDCGLoss(NDCGLoss):
     """1 - NDCG of the gains that a differentiable sorting network sorts: the loss of DRPO.
 
-    ``DCG = sum over ranks i of discount(i) (P gain)_i``, where P is the product of the network's soft swaps. As the temperature falls, the
-    value tends to 1 - NDCG of the convention, for lists without tied scores. The paper trains language models on the ranking of their
-    answers with it; `RankPolicyScores` gives the scores.
+    ``DCG = sum over ranks i of discount(i) (P gain)_i``, where P is the product of the network's
+    soft swaps. As the temperature falls, the value tends to 1 - NDCG of the convention, for lists
+    without tied scores. The paper trains language models on the ranking of their answers with it;
+    `RankPolicyScores` gives the scores.
 
     Parameters
     ----------
     temperature : float
         Of the swaps, in units of the scores.
     network : {"odd-even", "bitonic"}
-        The first has as many layers as documents, the second about log2(documents)**2 / 2: for long lists.
+        The first has as many layers as documents, the second about log2(documents)**2 / 2: for long
+        lists.
     swap : {"cauchy", "logistic", "reciprocal"}
-        Share that stays in order, as a function of the difference. The first and the last are monotonic in the scores.
+        Share that stays in order, as a function of the difference. The first and the last are
+        monotonic in the scores.
     pairs_at_once : int
         Pairs of documents in memory at a time; at least one list is.
     **options
-        ``cutoff``, ``gain``, ``discount``, ``no_relevant``, ``convention`` and ``reduction``, as for `NDCGLoss`.
+        ``cutoff``, ``gain``, ``discount``, ``no_relevant``, ``convention`` and ``reduction``, as
+        for `NDCGLoss`.
 
     References
     ----------

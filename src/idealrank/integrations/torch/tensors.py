@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 else:
     torch = load_extra("torch", "training with PyTorch", "torch")
 
-LOWEST = -1e30  # a score of padding where an order or a softmax is asked for; finite, so that no gradient becomes 0 * inf
+# a score of padding where an order or a softmax is asked for; finite, so that no gradient becomes 0
+# * inf
+LOWEST = -1e30
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class Batch:
         wide = scores if scores.dtype in {torch.float32, torch.float64} else scores.float()
         grades = labels.to(device=wide.device, dtype=wide.dtype)
         zero = wide.new_zeros(())
-        # `where`, not a product: padding may hold NaN or infinities, and its gradient is 0 all the same.
+        # `where`, not a product: padding may hold NaN or infinities, and its gradient is 0 all the
+        # same.
         return cls(*(part.reshape(-1, width) for part in (torch.where(kept, wide, zero), torch.where(kept, grades, zero), kept)))
 
     @property

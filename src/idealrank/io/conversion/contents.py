@@ -1,4 +1,6 @@
-"""Content of a file to convert: judgments or a run, by its format, its columns and the ending of the file to write."""
+"""Content of a file to convert: judgments or a run, by its format, its columns and the ending of
+the file to write.
+"""
 
 import json
 import re
@@ -26,7 +28,8 @@ _ENDINGS: dict[str, Content] = {
     ".letor": "judgments", ".svm": "judgments", ".svmlight": "judgments", ".libsvm": "judgments",
 }  # fmt: skip
 _BEIR = {"queryid", "corpusid", "score"}  # columns of BEIR's judgments
-_EITHER = tuple(word for group in GRADE for word in group if word in SCORE[0])  # names of grades and of scores
+# names of grades and of scores
+_EITHER = tuple(word for group in GRADE for word in group if word in SCORE[0])
 _RECORDS = 100  # of JSON, looked at for their fields
 _GRADES = 20  # different whole numbers, above which they are no grades
 _HEAD = 1 << 20  # bytes of JSON that are looked at first

@@ -1,4 +1,6 @@
-"""A file of judgments or a run converted to another: read row by row, written to a name of its own, renamed when it is complete."""
+"""A file of judgments or a run converted to another: read row by row, written to a name of its own,
+renamed when it is complete.
+"""
 
 import os
 import shutil
@@ -43,7 +45,8 @@ _ENDINGS = {
     ".run": "trec", ".res": "trec",
 }  # fmt: skip
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
-_FIXED = ("trec", "qrels_jg", "letor", "quepid", "rre", "opensearch", "ubi")  # formats without named columns
+# formats without named columns
+_FIXED = ("trec", "qrels_jg", "letor", "quepid", "rre", "opensearch", "ubi")
 _ROWS = 1 << 14  # of a Parquet file at a time
 _TEXT = 1 << 30  # letters of a text: none is cut
 

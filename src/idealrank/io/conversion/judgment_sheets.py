@@ -91,7 +91,8 @@ def _has_records(source: Source, columns: Columns) -> bool:
 
 def _trec(one: _Reading) -> JudgmentSheet:
     source = one.source
-    if bytes(source.data[: len(ORIGIN_MARK)]) == ORIGIN_MARK.encode():  # the second column names the assessor
+    # the second column names the assessor
+    if bytes(source.data[: len(ORIGIN_MARK)]) == ORIGIN_MARK.encode():
         sheet = assessor_sheet(source, one.notes, refuse)
         sheet.left["comments"] = ["the origin of the judgments"]
         return sheet

@@ -1,4 +1,6 @@
-"""Rows of judgments made fit for a format: texts are joined, queries renamed, assessors merged, and what is lost is counted."""
+"""Rows of judgments made fit for a format: texts are joined, queries renamed, assessors merged, and
+what is lost is counted.
+"""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,8 +25,8 @@ POLICIES: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "lowest": lambda grades: np.nanmin(grades, axis=1),
     "highest": lambda grades: np.nanmax(grades, axis=1),
 }
-"""Ways to make one grade of several, by rows of grades that end in NaN: of equally frequent grades, and of the two in the middle, the
-lower one counts.
+"""Ways to make one grade of several, by rows of grades that end in NaN: of equally frequent grades,
+and of the two in the middle, the lower one counts.
 """
 _UNITS = 1 << 10  # documents whose grades are combined at once
 
@@ -268,7 +270,8 @@ class _Fitting:
             losses.add("texts")
         if row.features and not target.features:
             losses.add("features")
-        if row.values and not target.columns and not target.features:  # LETOR, which has features alone, counts what it cannot hold
+        # LETOR, which has features alone, counts what it cannot hold
+        if row.values and not target.columns and not target.features:
             for name in row.values:
                 losses.add("columns", name)
         if row.values and target.columns:

@@ -1,4 +1,6 @@
-"""Rows of LETOR files with their features, and with the documents that the comments of some tools name."""
+"""Rows of LETOR files with their features, and with the documents that the comments of some tools
+name.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +17,9 @@ _FIELD = re.compile(r"(\w+)\s*=\s*(\S+)")
 _DOCUMENT = "docid"
 _NO_FIELDS: Mapping[str, str] = {}
 DOCUMENT_FIELD = re.compile(rf"{_DOCUMENT}\s*=\s*\S")
-"""Beginning of a comment that names a document; ``docid = 7`` after other words is the text of a query."""
+"""Beginning of a comment that names a document; ``docid = 7`` after other words is the text of a
+query.
+"""
 
 
 def letor_sheet(source: Source, group: AnyPath | None, notes: Notes, complain: Complain) -> JudgmentSheet:
@@ -58,7 +62,8 @@ class _Named:
 
     def __init__(self, rows: Sequence[tuple[str, str, Mapping[str, str]]], left: Iterable[str] = ()) -> None:
         self.rows = rows
-        self.left = [comment for comment in left if comment]  # comments of which something stands in no row
+        # comments of which something stands in no row
+        self.left = [comment for comment in left if comment]
 
 
 def _documents(items: LabelledItems, comments: Sequence[str]) -> _Named:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 _EXAMPLES = 3
 
-# By kind: what happens to so many things; `{n}` is their number, and other words are forms of `_FORMS`.
+# By kind: what happens to so many things; `{n}` is their number, and other words are forms of
+# `_FORMS`.
 LOSSES: Mapping[str, str] = {
     "assessors": "{n} grade{s} {lose} the name of {their} assessor",
     "kinds": "{n} kind{s} of assessors {are} joined, and whose grades are whose can be told no more",

@@ -1,4 +1,6 @@
-"""Losses of runs in another format: the tag, and other columns of tables; and documents that a query has twice."""
+"""Losses of runs in another format: the tag, and other columns of tables; and documents that a
+query has twice.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any

@@ -27,9 +27,11 @@ Fractions = Literal["kept", "truncated", "rounded"]
 _ACCOUNT = re.compile(r"[1-9]\d{0,17}|[^@\s]+@[^@\s]+")
 _SNIFFED = 60  # rows of a book, more than are looked at to recognise it
 _UNNAMED = "Anonymous"  # Quepid's word for a rater without an account
-_LAYOUT = ("query", "querytext", "docid", "rating", "mean", "")  # names that Quepid's columns have, as `plain` writes them
+# names that Quepid's columns have, as `plain` writes them
+_LAYOUT = ("query", "querytext", "docid", "rating", "mean", "")
 _FORMULA = tuple("-=+@")
-_UBI = frozenset(("query_id", "query", "document", "judgment", "_source"))  # the last is the field of a hit that holds its record
+# the last is the field of a hit that holds its record
+_UBI = frozenset(("query_id", "query", "document", "judgment", "_source"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +86,7 @@ def _grade(row: JudgmentRow) -> int | float | None:
     return None if row.grade is None else number(row.grade)
 
 
-# --- lines -------------------------------------------------------------------------------------------------------------------------
+# --- lines ----------------------------------------------------------------------------------------
 
 
 def _trec(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
@@ -134,7 +136,7 @@ def _letor(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
         yield f"{_grade(row)} qid:{row.query}{features} {comment}\n"
 
 
-# --- tables ------------------------------------------------------------------------------------------------------------------------
+# --- tables ---------------------------------------------------------------------------------------
 
 
 def _separated(rows: Iterable[Sequence[Any]], delimiter: str = ",") -> Iterator[str]:
@@ -193,7 +195,7 @@ def _json_lines(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]
         yield _json({name: plain_json(cells[name]) for name in names if name == "grade" or cells.get(name) not in (None, "")}) + "\n"
 
 
-# --- tools -------------------------------------------------------------------------------------------------------------------------
+# --- tools ----------------------------------------------------------------------------------------
 
 
 def _by_query(rows: Iterable[JudgmentRow]) -> dict[str, list[JudgmentRow]]:
@@ -220,7 +222,8 @@ def _quepid(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
     raters = list(dict.fromkeys(row.assessor or _UNNAMED for row in found if row.grade is not None or row.assessor))
     if not any(plain(name) in _LAYOUT or name != name.strip() for name in raters) and len(raters) > 1:
         wide = list(_book(found, raters))
-        if sniff("".join(wide[:_SNIFFED]).encode("utf-8", "replace")) == ["quepid"]:  # else no reader would recognise it
+        # else no reader would recognise it
+        if sniff("".join(wide[:_SNIFFED]).encode("utf-8", "replace")) == ["quepid"]:
             yield from wide
             return
     yield from _separated([("query", "docid", "user", "rating")])
@@ -354,4 +357,6 @@ TARGETS: Mapping[str, Target] = {
         unjudged="kept",
     ),
 }
-"""Formats of judgments by name; the table of what a format holds in the documentation is made of it."""
+"""Formats of judgments by name; the table of what a format holds in the documentation is made of
+it.
+"""

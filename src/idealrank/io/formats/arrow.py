@@ -1,4 +1,6 @@
-"""Parquet, Arrow IPC and anything that is an Arrow table: text columns reach the kernel as they are, without a Python loop."""
+"""Parquet, Arrow IPC and anything that is an Arrow table: text columns reach the kernel as they
+are, without a Python loop.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
@@ -43,7 +45,8 @@ def parquet_pieces(
         schema = _parquet_file(source).schema_arrow
         chosen = choose_columns(schema.names, table, columns, source.path, notes)
         text = str(schema.field(chosen.query).type) in ("string", "binary", "large_string", "large_binary")
-        coded = [chosen.query] if text and schema.names.count(chosen.query) == 1 else []  # a query stands in many rows: its code is enough
+        # a query stands in many rows: its code is enough
+        coded = [chosen.query] if text and schema.names.count(chosen.query) == 1 else []
         first = 0
         for data in _parquet_tables(source, chosen.names, coded, most_bytes):
             yield rows_from_table(data, table, chosen, source.path, complain, first=first)
@@ -81,7 +84,8 @@ def _parquet_tables(source: Source, names: list[str], coded: list[str], most_byt
     else:
         bundles = _bundles(sizes, min(most, _SMALL))
 
-        # A file of its own for each bundle: threads of pyarrow would wait for each other to read through Python.
+        # A file of its own for each bundle: threads of pyarrow would wait for each other to read
+        # through Python.
         def read(number: int) -> Any:
             own = _parquet_file(source, read_dictionary=coded, metadata=metadata, **options)
             found = own.read_row_groups(bundles[number], columns=names, use_threads=False)
@@ -182,11 +186,14 @@ def _record_batches(source: Source, most: int) -> Iterator[Any]:
 
 
 def read_arrow(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
-    """Read one Arrow IPC file (Feather version 2) or stream; see `read_parquet` for the parameters."""
+    """Read one Arrow IPC file (Feather version 2) or stream; see `read_parquet` for the
+    parameters.
+    """
     pyarrow = load_extra("pyarrow", "reading Arrow IPC", "arrow")
     ipc = import_module("pyarrow.ipc")
     try:
-        # Read, not mapped: a file that changes after it was validated would lead pyarrow outside its buffers.
+        # Read, not mapped: a file that changes after it was validated would lead pyarrow outside
+        # its buffers.
         reader = pyarrow.BufferReader(source.read())
         data = ipc.open_file(reader).read_all() if bytes(source.data[:6]) == b"ARROW1" else _whole_stream(source, reader)
         chosen = choose_columns(data.schema.names, table, columns, source.path, notes)
@@ -344,7 +351,8 @@ def _numbers(column: Any, name: str, where: str) -> FloatArray:
         column = column.cast(pyarrow.int8())
     elif not (pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind) or pyarrow.types.is_decimal(kind)):
         raise InputError(f"{where}: found column {name!r} of type {kind}, expected numbers", **_OTHER_COLUMN)
-    if kind != pyarrow.float64():  # a cast loads pyarrow.compute, which takes longer than most files
+    # a cast loads pyarrow.compute, which takes longer than most files
+    if kind != pyarrow.float64():
         column = column.cast(pyarrow.float64(), safe=False)
     column = column.fill_null(np.nan) if column.null_count else column
     parts = [_in_place(chunk, np.dtype(np.float64)) for chunk in column.chunks]

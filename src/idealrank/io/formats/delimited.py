@@ -1,4 +1,6 @@
-"""Columns with a header line, separated by commas, semicolons or tabs, and BEIR's judgments, which are such a file."""
+"""Columns with a header line, separated by commas, semicolons or tabs, and BEIR's judgments, which
+are such a file.
+"""
 
 import csv
 import re
@@ -23,13 +25,16 @@ from idealrank.io.table_columns import Chosen, Columns, choose_columns
 from idealrank.io.text_cells import CellChecker, shown
 
 _BEIR = ("query-id", "corpus-id", "score")
-# Rows that become columns at once: memory stays near the size of the file, for no more rows than these live as Python objects.
+# Rows that become columns at once: memory stays near the size of the file, for no more rows than
+# these live as Python objects.
 _BATCH = 1 << 14
 _DELIMITERS = ",;\t"  # of equally frequent ones the first
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _HEAD = 1 << 16
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
-_LONGEST = 1 << 26  # letters of a cell, where the standard library stops at 2**17: documents are longer, an unclosed quote longer still
+# letters of a cell, where the standard library stops at 2**17: documents are longer, an unclosed
+# quote longer still
+_LONGEST = 1 << 26
 CELLS = f"cells quoted as in RFC 4180, of at most {_LONGEST:,} letters"
 
 
@@ -127,8 +132,8 @@ class _Lines:
 
 
 def csv_rows(text: Iterable[str], delimiter: str = ",") -> Any:
-    r"""A strict reader of the standard library for cells as long as documents are; its limit is only
-    ever raised.
+    r"""A strict reader of the standard library for cells as long as documents are; its limit is
+    only ever raised.
     """
     csv.field_size_limit(max(csv.field_size_limit(), _LONGEST))  # one for all threads of a process
     return csv.reader(text, delimiter=delimiter, strict=True)

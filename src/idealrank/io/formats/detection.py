@@ -38,7 +38,8 @@ _GENERAL: dict[Format, tuple[Format, ...]] = {
     "elasticsearch": ("json", "jsonl"), "solr": ("json", "jsonl"), "rre": ("json",), "quepid": ("csv",),
     "opensearch": ("json",), "ubi": ("json", "jsonl"), "label-studio": ("json",),
 }  # fmt: skip
-_TOOLS: dict[Format, tuple[re.Pattern[bytes], ...]] = {  # all patterns of one tuple stand near the beginning
+# all patterns of one tuple stand near the beginning
+_TOOLS: dict[Format, tuple[re.Pattern[bytes], ...]] = {
     "opensearch": (re.compile(rb'"judgmentRatings"\s*:\s*\['),),
     "label-studio": (re.compile(rb'"(?:annotations|completions|predictions)"\s*:\s*\['), re.compile(rb'"data"\s*:\s*\{')),
     "ubi": (re.compile(rb'"judgment"\s*:'), re.compile(rb'"document"\s*:'), re.compile(rb'"_source"\s*:')),
@@ -117,7 +118,8 @@ def sniff(data: Data) -> list[Format]:
     first, second = islice(chain((line for line in lines if line.strip() and not line.startswith("#")), ("", "")), 2)
     if parse_number(first) is not None and second.startswith(("{", "[")):
         return ["jsonl"]  # of which the first line is broken
-    # A query of a TREC file may be called "[1]"; no JSON has a bare number in the fourth or fifth word of its first line.
+    # A query of a TREC file may be called "[1]"; no JSON has a bare number in the fourth or fifth
+    # word of its first line.
     if start.lstrip()[:1] in (b"{", b"[") and not _is_trec(first.split()) and not _is_trec(first.split("\t")):
         return _sniff_tool(bytes(data[:_HEAD])) or _sniff_json(data)
     formats = _sniff_line(first) if first else []
@@ -145,7 +147,9 @@ def _is_msearch(start: bytes) -> bool:
 
 
 def _sniff_json(data: Data) -> list[Format]:
-    """JSON lines have a whole value on the first line and more after it; a lone line can be either."""
+    """JSON lines have a whole value on the first line and more after it; a lone line can be
+    either.
+    """
     at = 0
     while data[at : at + 1].isspace() or data[at : at + 3] == b"\xef\xbb\xbf":
         at += 1 if data[at : at + 1].isspace() else 3
@@ -161,7 +165,8 @@ def _sniff_json(data: Data) -> list[Format]:
     except RecursionError:
         return ["jsonl"]
     except ValueError:
-        # A first line that is no whole value, yet ends like one or comes before whole ones, is a broken line of JSON lines.
+        # A first line that is no whole value, yet ends like one or comes before whole ones, is a
+        # broken line of JSON lines.
         ends_like_one = first.rstrip().endswith(b"}") and first.startswith(b"{")
         return ["jsonl"] if ends_like_one or _are_whole(bytes(data[end : end + _HEAD])) else ["json"]
     return ["jsonl"]
@@ -220,7 +225,8 @@ def _is_quepid(start: bytes, *, is_whole: bool) -> bool:
         return False
     if [name.lower() for name in header] == ["rating"]:
         return True
-    is_cut = not is_whole or len(all_lines) > len(lines)  # within the last line, or between two lines of one row
+    # within the last line, or between two lines of one row
+    is_cut = not is_whole or len(all_lines) > len(lines)
     cells = [cell for row in (rows[:-1] if is_cut else rows) for cell in row]
     return not any(map(is_usual, header)) and any(cells) and all(not cell.strip() or parse_number(cell) is not None for cell in cells)
 

@@ -1,4 +1,6 @@
-"""Rows of features for training, from LETOR and SVMlight files and from Parquet: labels, queries and a dense matrix."""
+"""Rows of features for training, from LETOR and SVMlight files and from Parquet: labels, queries
+and a dense matrix.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -183,7 +185,8 @@ def _together(
 ) -> FeatureRows:
     offsets, order, found = group_by_id(ids, labels.size)
     listed = list(found) if queries is None else [queries[int(code)] for code in found]
-    if order is None:  # the rows of each query are together, and a copy would take as much memory again
+    # the rows of each query are together, and a copy would take as much memory again
+    if order is None:
         return FeatureRows(
             path=path, labels=labels, features=matrix, offsets=offsets, queries=listed, places=np.arange(labels.size), names=names
         )

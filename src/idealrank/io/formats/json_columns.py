@@ -1,6 +1,8 @@
-"""JSON lines of like records through pyarrow's parser, which is several times as fast as a check of every line in Python.
+"""JSON lines of like records through pyarrow's parser, which is several times as fast as a check of
+every line in Python.
 
-Whatever is unusual in a file is left to the reader of lines, which knows what to say of it: so are fields that the first record lacks.
+Whatever is unusual in a file is left to the reader of lines, which knows what to say of it: so are
+fields that the first record lacks.
 """
 
 import time
@@ -45,7 +47,8 @@ def like_records(source: Source, table: Table, columns: Columns, notes: Notes) -
         rows = _rows(source, table, chosen, first)
     except (_UnusualError, InputError, MissingExtraError):
         return None
-    choose_columns(list(first), table, columns, source.path, notes)  # which tells now what was guessed
+    # which tells now what was guessed
+    choose_columns(list(first), table, columns, source.path, notes)
     return rows
 
 
@@ -74,7 +77,8 @@ def _rows(source: Source, table: Table, chosen: Chosen, first: dict[str, Any]) -
     if _n_lines(source) != data.num_rows:
         raise _UnusualError
     rows = rows_from_table(data, table, chosen, source.path, _leave)
-    # A whole number may have lost digits; -0 is 0 as a whole number, and keeps its sign as a fraction.
+    # A whole number may have lost digits; -0 is 0 as a whole number, and keeps its sign as a
+    # fraction.
     if is_large(rows.values) or (np.signbit(rows.values) & (rows.values == 0)).any():
         raise _UnusualError
     return rows._replace(place=lambda row: (source.path, row + 1))
@@ -85,7 +89,8 @@ def _parse(source: Source, schema: Any) -> Any:
     where it refuses them.
     """
     pyarrow, json = import_module("pyarrow"), import_module("pyarrow.json")
-    # Fields that the first record lacks are refused: pyarrow crashes if such a field changes its type between blocks or is deeply nested.
+    # Fields that the first record lacks are refused: pyarrow crashes if such a field changes its
+    # type between blocks or is deeply nested.
     parsing = json.ParseOptions(explicit_schema=schema, newlines_in_values=False, unexpected_field_behavior="error")
     view, data = memoryview(source.data), None
     with suppress(pyarrow.ArrowException, UnicodeDecodeError):

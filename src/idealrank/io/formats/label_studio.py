@@ -1,4 +1,6 @@
-"""Label Studio's JSON: tasks with annotations by people and predictions by models, and tasks to import."""
+"""Label Studio's JSON: tasks with annotations by people and predictions by models, and tasks to
+import.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -83,7 +85,8 @@ class _Tasks:
     def __init__(self, path: str, complain: Complain, names: LabelStudioFields) -> None:
         self._path, self._complain, self._names = path, complain, names
         self._controls: dict[str, None] = {}
-        self._assessors: dict[str, dict[str, str]] = {_PEOPLE: {}, _MODEL: {}}  # by kind and name, a task of each
+        # by kind and name, a task of each
+        self._assessors: dict[str, dict[str, str]] = {_PEOPLE: {}, _MODEL: {}}
         self.left: dict[str, list[str]] = {}
 
     def graded(self, task: Any, number: int) -> Iterator[tuple[str, JudgmentRow]]:

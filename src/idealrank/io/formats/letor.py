@@ -1,4 +1,6 @@
-"""LETOR and SVMlight files: a grade and a query per line, features that are not read, and scores from a file of their own."""
+"""LETOR and SVMlight files: a grade and a query per line, features that are not read, and scores
+from a file of their own.
+"""
 
 import math
 import re

@@ -1,4 +1,6 @@
-"""Requests of ``_msearch``: a header line and a body line for each search, and the name that a body gives its query."""
+"""Requests of ``_msearch``: a header line and a body line for each search, and the name that a body
+gives its query.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,4 +1,6 @@
-"""JSON and JSON lines: ``{query: {document: number}}``, ``{query: [document, ...]}``, or records with named fields."""
+"""JSON and JSON lines: ``{query: {document: number}}``, ``{query: [document, ...]}``, or records
+with named fields.
+"""
 
 import json
 from collections.abc import Sequence

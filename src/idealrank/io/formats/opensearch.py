@@ -1,4 +1,6 @@
-"""Judgment lists of OpenSearch's Search Relevance Workbench: the body of an import, and the answer of the interface that shows a list."""
+"""Judgment lists of OpenSearch's Search Relevance Workbench: the body of an import, and the answer
+of the interface that shows a list.
+"""
 
 from collections.abc import Iterator
 from typing import Any

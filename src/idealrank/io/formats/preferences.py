@@ -1,7 +1,8 @@
 """Preferences, and judgments of several assessors, from text files in trec_eval's layouts.
 
-Lines are taken apart by the rules of qrels: blanks and tabs separate, a line with exactly one tab between any two fields is
-separated by those tabs alone, ``#`` in column 0 makes a comment, and blank lines say nothing.
+Lines are taken apart by the rules of qrels: blanks and tabs separate, a line with exactly one tab
+between any two fields is separated by those tabs alone, ``#`` in column 0 makes a comment, and
+blank lines say nothing.
 """
 
 import math
@@ -33,16 +34,18 @@ _RUN_FIELDS = 6
 def read_preferences(path: Paths, *, layout: PreferenceLayout = "prefs", tell: Tell | None = None) -> PreferenceQrels:
     r"""Read preference judgments.
 
-    trec_eval's ``-R prefs FILE`` corresponds to ``read_preferences(FILE)``, and ``-R qrels_prefs FILE`` to ``read_preferences(FILE,
-    layout="qrels")``; both return a table that `evaluate` accepts as qrels.
+    trec_eval's ``-R prefs FILE`` corresponds to ``read_preferences(FILE)``, and ``-R qrels_prefs
+    FILE`` to ``read_preferences(FILE, layout="qrels")``; both return a table that `evaluate`
+    accepts as qrels.
 
     Parameters
     ----------
     path : path, or list of paths
-        One collection in one or several files; ``"-"`` is standard input. gzip, bzip2, xz and Zstandard are decompressed.
+        One collection in one or several files; ``"-"`` is standard input. gzip, bzip2, xz and
+        Zstandard are decompressed.
     layout : {"prefs", "qrels"}
-        Lines ``QUERY GROUP SUBGROUP DOCUMENT LEVEL``; or graded judgments ``QUERY GROUP DOCUMENT GRADE``, in which the higher grade is
-        preferred within each group.
+        Lines ``QUERY GROUP SUBGROUP DOCUMENT LEVEL``; or graded judgments ``QUERY GROUP DOCUMENT
+        GRADE``, in which the higher grade is preferred within each group.
     tell : callable, optional
         Callback for messages about irregularities; without it they are warnings.
 
@@ -56,7 +59,8 @@ def read_preferences(path: Paths, *, layout: PreferenceLayout = "prefs", tell: T
     InputError
         A file cannot be opened, or has no judgments.
     FileFormatError
-        A line cannot be read, a document appears twice in a sub-group, or a group contradicts itself.
+        A line cannot be read, a document appears twice in a sub-group, or a group contradicts
+        itself.
 
     Examples
     --------
@@ -84,14 +88,15 @@ def read_assessors(
 ) -> AssessorQrels:
     r"""Read the graded judgments of several assessors, or groups of them.
 
-    trec_eval's ``-R qrels_jg FILE`` corresponds to ``read_assessors(FILE)``, which returns a table that `evaluate` accepts as qrels.
+    trec_eval's ``-R qrels_jg FILE`` corresponds to ``read_assessors(FILE)``, which returns a table
+    that `evaluate` accepts as qrels.
 
     Parameters
     ----------
     path : path, or list of paths
-        Lines ``QUERY GROUP DOCUMENT GRADE``: qrels with the assessor in the second column. One collection in one or several files; ``"-"``
-        is standard input. gzip, bzip2, xz and Zstandard are decompressed. Or Quepid's export of a book: columns query, docid and one for
-        each rater.
+        Lines ``QUERY GROUP DOCUMENT GRADE``: qrels with the assessor in the second column. One
+        collection in one or several files; ``"-"`` is standard input. gzip, bzip2, xz and Zstandard
+        are decompressed. Or Quepid's export of a book: columns query, docid and one for each rater.
     format : {"auto", "trec", "quepid"}
         ``"auto"`` inspects the content.
     tell : callable, optional

@@ -1,4 +1,6 @@
-"""Quepid's exports of judgments: ``query,docid,rating`` of a case; a book with a column for each rater, or with a row for each rating."""
+"""Quepid's exports of judgments: ``query,docid,rating`` of a case; a book with a column for each
+rater, or with a row for each rating.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +24,8 @@ from idealrank.io.table_columns import Columns, named_columns
 from idealrank.io.text_cells import shown
 from idealrank.io.usual_columns import plain
 
-_QUERY, _DOCUMENT, _RATING = ("query", "querytext"), ("docid",), "rating"  # names of columns, as `plain` writes them
+# names of columns, as `plain` writes them
+_QUERY, _DOCUMENT, _RATING = ("query", "querytext"), ("docid",), "rating"
 _RATER = ("user", "useremail", "username", "rater", "judge", "assessor", "annotator", "email")
 _QUERY_ID = "queryid"
 _FLAGS = {"unrateable": "unrateable", "judgelater": "left for later"}
@@ -30,7 +33,8 @@ _WORDS = "unrateable or judge_later"
 _YES, _NO = ("true", "t", "1", "yes"), ("false", "f", "0", "no", "")
 _MEAN = "mean"
 _UNNAMED = "Anonymous"  # Quepid's own name of a rater without an account
-_FORMULA = tuple("-=+@")  # Quepid writes a blank before a query that begins so, lest a spreadsheet takes it for a formula
+# Quepid writes a blank before a query that begins so, lest a spreadsheet takes it for a formula
+_FORMULA = tuple("-=+@")
 _EXPECTED = "columns query, docid and rating, or query, docid and a column for each rater"
 
 
@@ -46,7 +50,8 @@ class _Book:
     lines: list[int] = field(default_factory=list)
     unrated_queries: int = 0
     texts: dict[str, str] = field(default_factory=dict)  # of queries that have an id, too
-    left: Counter[str] | None = None  # in a book with a row for each rating: rows without one, by reason, and all rows
+    # in a book with a row for each rating: rows without one, by reason, and all rows
+    left: Counter[str] | None = None
 
     @property
     def n_blank(self) -> int:
@@ -143,7 +148,8 @@ def _read(source: Source, complain: Complain) -> _Book:
         raise FileFormatError(source.path, int(first[0]), f"columns {', '.join(map(repr, names)) or 'none'}", _EXPECTED)
     rows = (pair for rows, lines in batches for pair in zip(rows, lines.tolist(), strict=True))
     if is_row_per_rating(names):
-        query = simple.index(_QUERY_ID) if _QUERY_ID in simple else query  # two queries may have the same text
+        # two queries may have the same text
+        query = simple.index(_QUERY_ID) if _QUERY_ID in simple else query
         book = _Book(path=source.path, raters=[_RATING])
         take = _Taking(book=book, ids=(query, document), rated=[simple.index(_RATING)], width=len(names), complain=complain)
         return _read_ratings(take, simple, rows, None if text == query else text)

@@ -46,7 +46,9 @@ _MISSING: Any = object()
 _WORK = frozenset({
     "took", "timed_out", "_shards", "status", "responseHeader", "max_score", "maxScore", "total", "numFound", "numFoundExact", "start",
 })  # fmt: skip
-"""Fields of almost every response: about the work of the engine, or how many hits there are besides these."""
+"""Fields of almost every response: about the work of the engine, or how many hits there are besides
+these.
+"""
 _INNER = ("_source", "fields")  # of a hit: what was indexed, and fields that were asked for
 
 
@@ -245,7 +247,9 @@ class _Responses(ABC):
         return document, number  # type: ignore[return-value]
 
     def _add(self, query: str, ids: Sequence[str], scores: Sequence[float | None], place: Place, *, ordered: bool) -> None:
-        """The hits by score; in their own order where it is another, or where a score is missing."""
+        """The hits by score; in their own order where it is another, or where a score is
+        missing.
+        """
         known = [score for score in scores if score is not None]
         if len(known) < len(ids):
             some = "some hits without" if known else "hits without"

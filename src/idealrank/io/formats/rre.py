@@ -40,7 +40,9 @@ _INNER = ("topics", "query_groups", "queries")
 
 
 PLACEHOLDERS = {"id_field": "id", "index": "", "template": "template.json"}
-"""Settings that `idealrank convert` writes, since RRE needs them; the index is the name of the source."""
+"""Settings that `idealrank convert` writes, since RRE needs them; the index is the name of the
+source.
+"""
 
 
 def _is_ours(fields: dict[str, Any]) -> bool:

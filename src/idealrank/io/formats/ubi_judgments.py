@@ -1,4 +1,6 @@
-"""Judgments that OpenSearch derived from User Behavior Insights: records with ``query_id``, ``query``, ``document`` and ``judgment``."""
+"""Judgments that OpenSearch derived from User Behavior Insights: records with ``query_id``,
+``query``, ``document`` and ``judgment``.
+"""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,9 +1,11 @@
-"""Baseline files: runs in TREC lines below one comment that says how they were judged, so that they can be judged again.
+"""Baseline files: runs in TREC lines below one comment that says how they were judged, so that they
+can be judged again.
 
-A file holds runs and not their values: when judgments change, they are re-scored like any other run. The lines of the
-last accepted run come first, so that every command reads the file as that run. Other runs of the series stand below
-in comments: the anchor, with which the file was made, and the last accepted ones. The first line has a checksum of
-the whole file, and the last line tells a baseline file that lost its first line from an ordinary run.
+A file holds runs and not their values: when judgments change, they are re-scored like any other
+run. The lines of the last accepted run come first, so that every command reads the file as that
+run. Other runs of the series stand below in comments: the anchor, with which the file was made, and
+the last accepted ones. The first line has a checksum of the whole file, and the last line tells a
+baseline file that lost its first line from an ordinary run.
 """
 
 import gzip
@@ -150,7 +152,8 @@ def lines_with_record(record: BaselineRecord, runs: Sequence[bytes]) -> bytes:
     below = b"".join([first, *kept, _END + b"\n"])
     said = asdict(record)
     text = _json_text(said | {"checksum": _checksum(said, below)})
-    # Without blanks, the line has too few fields for a reader of TREC lines to take it for a result.
+    # Without blanks, the line has too few fields for a reader of TREC lines to take it for a
+    # result.
     return _MARK + text.replace(" ", "\\u0020").encode("ascii") + b"\n" + below
 
 
@@ -159,7 +162,9 @@ def _json_text(said: Mapping[str, Any]) -> str:
 
 
 def _checksum(said: Mapping[str, Any], below: bytes) -> str:
-    """SHA-256 of the record and of the lines below it, however the lines end: git may change that."""
+    """SHA-256 of the record and of the lines below it, however the lines end: git may change
+    that.
+    """
     record = {name: value for name, value in said.items() if name != "checksum"}
     return hashlib.sha256(_json_text(record).encode("ascii") + b"\n" + _with_plain_ends(below)).hexdigest()
 

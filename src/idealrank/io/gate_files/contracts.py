@@ -38,7 +38,8 @@ def read_contracts(path: AnyPath, notes: Notes) -> tuple[Contract, ...]:
 
 
 def _rows(source: Source) -> Iterator[tuple[int, list[str]]]:
-    lines = StringIO(source.read().decode("utf-8-sig", "surrogateescape"), newline="")  # ids may hold what Unicode calls line ends
+    # ids may hold what Unicode calls line ends
+    lines = StringIO(source.read().decode("utf-8-sig", "surrogateescape"), newline="")
     reader = csv.reader(("\n" if line.startswith("#") else line for line in lines), strict=True)
     try:
         for row in reader:

@@ -13,7 +13,8 @@ from idealrank.errors import InputError, OptionError, near_ids, shown
 from idealrank.io.table_columns import parse_columns
 
 TABLE = "tool.idealrank.gate"
-PARTS = ("tolerance", "strict", "margin", "alpha", "when_unjudged", "horizon", "largest_loss")  # of a policy
+# of a policy
+PARTS = ("tolerance", "strict", "margin", "alpha", "when_unjudged", "horizon", "largest_loss")
 _COLUMNS = "query=NAME,document=NAME and grade=NAME, score=NAME or rank=NAME, each role once"
 DEFAULT_MEASURE = "nDCG@10"  # of a gate: fewer tests see smaller drops
 

@@ -1,4 +1,6 @@
-"""Files of a project's first gate: the policy, the baseline, the workflow and the test of pytest."""
+"""Files of a project's first gate: the policy, the baseline, the workflow and the test of
+pytest.
+"""
 
 import json
 import os
@@ -105,7 +107,8 @@ class GateSetup:
     def written_run(self) -> str:
         """Path of the run from the project's folder, on one line."""
         run = self._relative(self.run)
-        return run if run.isprintable() else repr(run)  # a line end would end a comment of the workflow
+        # a line end would end a comment of the workflow
+        return run if run.isprintable() else repr(run)
 
     def outside(self) -> list[str]:
         """Return the paths of files that are not in the project's folder."""

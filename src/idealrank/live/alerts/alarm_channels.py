@@ -1,6 +1,8 @@
-"""Channels that carry messages about alarms: JSON lines, webhooks, Alertmanager, and e-mail and chat through Apprise.
+"""Channels that carry messages about alarms: JSON lines, webhooks, Alertmanager, and e-mail and
+chat through Apprise.
 
-A channel sends one message at least once. Each attempt carries the same key, by which a receiver can drop a message that it has.
+A channel sends one message at least once. Each attempt carries the same key, by which a receiver
+can drop a message that it has.
 """
 
 import json
@@ -66,7 +68,8 @@ class JsonLines:
             sys.stderr.flush()
             return
         try:
-            with Path(self.path).open("a", encoding="utf-8", errors="backslashreplace") as file:  # as JSON escapes half a pair
+            # as JSON escapes half a pair
+            with Path(self.path).open("a", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(line)
         except OSError as error:
             raise BackendError(f"{self.path}: {error.strerror or error}", temporary=True) from None

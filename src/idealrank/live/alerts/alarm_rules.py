@@ -1,4 +1,6 @@
-"""Rules of alarms: each reads a round and says, for all queries and each slice, whether it signals and whether all is well again."""
+"""Rules of alarms: each reads a round and says, for all queries and each slice, whether it signals
+and whether all is well again.
+"""
 
 import math
 from abc import ABC, abstractmethod
@@ -17,8 +19,10 @@ from idealrank.stats import Cusum, Ewma, SequentialDrop
 Memory = Mapping[str, Any]
 
 _ALLOWED_NOISE = 0.8  # confidence that the noise is at most the one that charts take
-_ALLOWED_ERROR = 0.84  # confidence, one standard error, that the baseline is too high by at most what charts allow for
-_ALLOWED_ERROR_OF_TEST = 0.95  # the same for sequential tests, which find a baseline that is too high in the end
+# confidence, one standard error, that the baseline is too high by at most what charts allow for
+_ALLOWED_ERROR = 0.84
+# the same for sequential tests, which find a baseline that is too high in the end
+_ALLOWED_ERROR_OF_TEST = 0.95
 _RAREST = 1e-300  # probability with a finite normal value
 _NEARLY = 0.01  # a mean that is lower by less may have recovered from a larger drop
 
@@ -226,7 +230,8 @@ class ChartRule(AlarmRule):
     def _reading(self, chart: "Cusum | Ewma", step: "_Innovation", error: float, known: Memory) -> Reading:
         before = chart.held(float(known.get("level", chart.start)))
         level = chart.step(before, step.value + error * step.share_of_rounds)
-        # A drop that lasts is foretold by the last round, and the chart alone would take it for the end of the drop.
+        # A drop that lasts is foretold by the last round, and the chart alone would take it for the
+        # end of the drop.
         calm = level == chart.start and (step.correlation == 0 or step.deviations >= -1)
         return Reading(
             signal=chart.signals(level), calm=calm, value=level, limit=chart.limit, memory={"level": level, **step.memory},

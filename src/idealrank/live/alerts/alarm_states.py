@@ -1,7 +1,8 @@
 """States of alarms: what a round changes of them, as a pure function of the state before.
 
-An alarm opens if n of the last m readings signal, and closes after some calm readings in a row. A round without a value says nothing: it
-neither opens nor closes an alarm of quality, so that an engine that is down never looks recovered.
+An alarm opens if n of the last m readings signal, and closes after some calm readings in a row. A
+round without a value says nothing: it neither opens nor closes an alarm of quality, so that an
+engine that is down never looks recovered.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,6 @@
-"""Baselines learned from usual rounds: values of the queries, season, noise of the mean, and its dependence from round to round."""
+"""Baselines learned from usual rounds: values of the queries, season, noise of the mean, and its
+dependence from round to round.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,7 +13,8 @@ from idealrank.data.types import FloatArray
 from idealrank.live.alerts.seen_rounds import WHOLE, Baseline, SeenRound, season_part
 
 _LARGEST_AUTOCORRELATION = 0.98
-_FEWEST_FOR_AUTOCORRELATION = 8  # rounds; fewer tell nothing about the dependence of one on the next
+# rounds; fewer tell nothing about the dependence of one on the next
+_FEWEST_FOR_AUTOCORRELATION = 8
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,8 @@ def _noise_of(
     long_run = variance * (1 + correlation) / (1 - correlation)
     independent = _variance_of_independent_queries(rounds, groups, name)
     return _Noise(
-        # The error of the offsets is in every later difference, as well as the noise of its own round.
+        # The error of the offsets is in every later difference, as well as the noise of its own
+        # round.
         deviation=math.sqrt(variance * (1 + len(offsets) / centred.size)),
         freedom=freedom,
         autocorrelation=correlation,
@@ -133,13 +137,16 @@ def _autocorrelation(centred: FloatArray, fitted: int) -> float:
         return 0.0
     raw = float((centred[1:] * centred[:-1]).sum()) / scale
     unbiased = raw + (fitted + 3 * raw) / size
-    # Too small a correlation gives false alarms, too large a one delays: half a standard error is added.
+    # Too small a correlation gives false alarms, too large a one delays: half a standard error is
+    # added.
     error = math.sqrt(max(0.0, 1 - unbiased**2) / size)
     return min(max(unbiased + error / 2, 0.0), _LARGEST_AUTOCORRELATION)
 
 
 def _variance_of_independent_queries(rounds: Sequence[Mapping[str, Any]], groups: Mapping[str, tuple[str, ...]], name: str) -> float:
-    """Variance of the mean of a round if the noise of each query were independent of the others'."""
+    """Variance of the mean of a round if the noise of each query were independent of the
+    others'.
+    """
     gathered: dict[str, list[float]] = {}
     for one in rounds:
         for query, value in one["values"].items():

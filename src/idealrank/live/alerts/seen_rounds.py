@@ -11,7 +11,9 @@ from idealrank.data.types import FloatArray
 from idealrank.judging import CorrectedMean, correct
 
 _ROUNDING = 1e-12
-FEWEST_SAMPLED = 5  # queries of a group in a sample; the error that fewer show is too uncertain for the stated false alarms
+# queries of a group in a sample; the error that fewer show is too uncertain for the stated false
+# alarms
+FEWEST_SAMPLED = 5
 WHOLE = ""  # the group of all queries; slices have names
 
 
@@ -167,7 +169,8 @@ class Baseline:
             if query in self.values and (group == WHOLE or group in observation.groups.get(query, ()))
         )
         found = np.array([observation.values[query] - self.values[query] for query in queries]) - self.offset(observation, group)
-        return np.where(np.abs(found) < _ROUNDING, 0.0, found)  # a mean of equal values may differ from them in the last bit
+        # a mean of equal values may differ from them in the last bit
+        return np.where(np.abs(found) < _ROUNDING, 0.0, found)
 
     def sampling_error(self, observation: SeenRound, group: str = WHOLE) -> SamplingError | None:
         """Return the error of the mean difference of a round that asked a sample; None if too few

@@ -1,6 +1,7 @@
 """Search backends: one file each, all with the protocol `Backend`.
 
-A module of a backend has the function ``from_section(section)``, which checks its keys of the configuration and returns the backend.
+A module of a backend has the function ``from_section(section)``, which checks its keys of the
+configuration and returns the backend.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,6 @@
-"""Answers of engines, checked: ids and scores become ranked documents, or an error that names the answer found."""
+"""Answers of engines, checked: ids and scores become ranked documents, or an error that names the
+answer found.
+"""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,6 @@
-"""DuckDB: a query in SQL over a database file, with words by the extension ``fts`` and vectors by functions of lists."""
+"""DuckDB: a query in SQL over a database file, with words by the extension ``fts`` and vectors by
+functions of lists.
+"""
 
 import threading
 from collections.abc import Sequence

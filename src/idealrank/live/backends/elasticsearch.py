@@ -1,4 +1,6 @@
-"""Elasticsearch and OpenSearch over HTTP: ``_search`` for each query, or ``_msearch`` for the queries that wait at the same time."""
+"""Elasticsearch and OpenSearch over HTTP: ``_search`` for each query, or ``_msearch`` for the
+queries that wait at the same time.
+"""
 
 import json
 import threading

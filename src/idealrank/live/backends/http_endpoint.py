@@ -1,4 +1,6 @@
-"""Any search service with an interface of HTTP and JSON: a request template, and paths to ids and scores."""
+"""Any search service with an interface of HTTP and JSON: a request template, and paths to ids and
+scores.
+"""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,6 @@
-"""PostgreSQL: full text (kind ``postgres``), neighbours by pgvector (``pgvector``), and a query of your own (``postgres-sql``)."""
+"""PostgreSQL: full text (kind ``postgres``), neighbours by pgvector (``pgvector``), and a query of
+your own (``postgres-sql``).
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -14,7 +16,9 @@ from idealrank.live.backends.section_values import optional_number, required
 from idealrank.live.backends.vector_forms import vector_numbers
 
 OPERATORS = {"cosine": "<=>", "l2": "<->", "inner-product": "<#>", "l1": "<+>"}
-"""Operator of pgvector by distance; ``<#>`` is the inner product times -1, so that less is nearer for each of them."""
+"""Operator of pgvector by distance; ``<#>`` is the inner product times -1, so that less is nearer
+for each of them.
+"""
 
 _SHARED = ("kind", "url", "timeout")
 
@@ -43,7 +47,8 @@ class PostgresSql:
         try:
             rows: list[tuple[Any, Any]] = self._connections.get().execute(self._statement, values).fetchall()
         except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-            if not isinstance(error, psycopg.errors.QueryCanceled):  # a cancelled query leaves the connection as it was
+            # a cancelled query leaves the connection as it was
+            if not isinstance(error, psycopg.errors.QueryCanceled):
                 self._connections.drop()
             said = reason(error)  # a failed connection has no code
             lasting = any(words in said for words in ("does not exist", "authentication failed"))
@@ -143,5 +148,7 @@ _MAKERS: dict[str, Callable[[Section], Backend]] = {"postgres": _text, "pgvector
 
 
 def from_section(section: Section) -> Backend:
-    """Make the backend of a section with the kind ``postgres``, ``pgvector`` or ``postgres-sql``."""
+    """Make the backend of a section with the kind ``postgres``, ``pgvector`` or
+    ``postgres-sql``.
+    """
     return _MAKERS[section.given["kind"]](section)

@@ -84,7 +84,9 @@ def is_own(file: str) -> bool:
 
 
 def _is_installed(file: Path) -> bool:
-    """True for a file of a package, of this library, which may be a source checkout, or of Python."""
+    """True for a file of a package, of this library, which may be a source checkout, or of
+    Python.
+    """
     python, library = Path(ast.__file__).resolve().parent, Path(__file__).resolve().parents[2]
     return bool({"site-packages", "dist-packages"} & set(file.parts)) or any(map(file.is_relative_to, (python, library)))
 
@@ -97,7 +99,8 @@ def _module(place: str) -> Any:
         known = set(sys.modules)
         _search_last(Path.cwd())
         module = importlib.import_module(place)
-        _KEPT.update(set(sys.modules) - known)  # a module that is named is loaded once, as Python does
+        # a module that is named is loaded once, as Python does
+        _KEPT.update(set(sys.modules) - known)
         return module
     if not Path(place).is_file():
         raise OptionError(f"no file {place}")
@@ -121,7 +124,9 @@ def _module(place: str) -> Any:
 
 
 _KEPT: set[str] = set()
-"""Names of modules that no file brought with it: those before the first file, and those that a name brought."""
+"""Names of modules that no file brought with it: those before the first file, and those that a name
+brought.
+"""
 
 _FOLDERS: set[Path] = set()
 """Folders of the files that were loaded."""

@@ -1,4 +1,6 @@
-"""Qdrant: points of a collection by their vectors, from a server or from a folder (embedded mode)."""
+"""Qdrant: points of a collection by their vectors, from a server or from a folder (embedded
+mode).
+"""
 
 import contextlib
 import threading
@@ -84,7 +86,8 @@ class QdrantPoints:
             raise BackendError(f"{self.name}: HTTP {status}: {said}", temporary=status in (408, 429, 500, 502, 503, 504)) from None
         except (errors.ResponseHandlingException, ConnectionError, TimeoutError) as error:
             raise BackendError(f"{self.name}: {reason(error)}", temporary=True) from None
-        except (ValueError, KeyError) as error:  # of the embedded mode: an unknown collection, another number of dimensions
+        # of the embedded mode: an unknown collection, another number of dimensions
+        except (ValueError, KeyError) as error:
             raise BackendError(f"{self.name}: {reason(error)}") from None
 
 

@@ -1,7 +1,9 @@
-"""Redis: nearest neighbours by ``FT.SEARCH`` (kind ``redis``), vector sets by ``VSIM`` (``redis-vector-set``), words (``redis-text``).
+"""Redis: nearest neighbours by ``FT.SEARCH`` (kind ``redis``), vector sets by ``VSIM``
+(``redis-vector-set``), words (``redis-text``).
 
-``FT.SEARCH`` reports a distance, so the best document has the smallest number: the query sorts ascending and takes the page ``(0, k)``.
-Tutorials that sort the score descending turn the list around: a perfect retriever then has NDCG 0.83 instead of 1, without any error.
+``FT.SEARCH`` reports a distance, so the best document has the smallest number: the query sorts
+ascending and takes the page ``(0, k)``. Tutorials that sort the score descending turn the list
+around: a perfect retriever then has NDCG 0.83 instead of 1, without any error.
 """
 
 import re
@@ -64,7 +66,8 @@ class RedisText:
 
     def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:
         """Return the documents with the best scores; none for a query without a word."""
-        words = list(dict.fromkeys(_WORD.findall(query.text)))  # punctuation is syntax of the server
+        # punctuation is syntax of the server
+        words = list(dict.fromkeys(_WORD.findall(query.text)))
         if not words:
             return []
         ask, parameters = " ".join(words), tuple[Any, ...]()

@@ -1,4 +1,6 @@
-"""Retrievers of LangChain, LlamaIndex and Haystack as backends: thin objects around the retriever that an application uses."""
+"""Retrievers of LangChain, LlamaIndex and Haystack as backends: thin objects around the retriever
+that an application uses.
+"""
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence

@@ -71,7 +71,8 @@ def _encoded(value: str) -> list[str]:
     data, found = value.encode("utf-8", "surrogateescape"), []
     for before in range(3):
         coded = b64encode(b"\0" * before + data).decode()
-        first, last = (8 * before + 5) // 6, (8 * (before + len(data))) // 6  # letters that no neighbour has a part in
+        # letters that no neighbour has a part in
+        first, last = (8 * before + 5) // 6, (8 * (before + len(data))) // 6
         if last - first >= _SHORTEST:
             found.append(re.escape(coded[first:last]))
     return found

@@ -15,7 +15,9 @@ from idealrank.live.backends.section_values import required
 from idealrank.live.backends.vector_forms import vector_bytes
 
 DRIVERS = ("sqlite3", "pysqlite3", "apsw")
-"""Modules that can open the database, in the order in which they are tried. Many builds of `sqlite3` cannot load extensions."""
+"""Modules that can open the database, in the order in which they are tried. Many builds of
+`sqlite3` cannot load extensions.
+"""
 
 
 class SqliteVec:

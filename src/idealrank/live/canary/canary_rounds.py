@@ -1,4 +1,6 @@
-"""Rounds of canary queries: ask, evaluate, store with what follows for the alarms, and send the messages that wait."""
+"""Rounds of canary queries: ask, evaluate, store with what follows for the alarms, and send the
+messages that wait.
+"""
 
 import os
 import random
@@ -132,7 +134,7 @@ class CanaryMonitor:
             channels=[channel.name for channel in config.channels],
         )
 
-    # --- one round ---------------------------------------------------------------------------------------------------------------
+    # --- one round --------------------------------------------------------------------------------
 
     def rebaseline(self) -> None:
         """Learn the baseline anew from the next round on."""
@@ -191,7 +193,8 @@ class CanaryMonitor:
         try:
             evaluation = self._evaluated(answers, self._qrels)
             people = {} if self._people is None else self._human_values(answers)
-        except IdealrankError as error:  # answers that make no ranking, such as scores that are no numbers
+        # answers that make no ranking, such as scores that are no numbers
+        except IdealrankError as error:
             record |= {"failed": 1.0, "problems": [*problems, str(error)]}
             return FinishedRound(number=number, time=time, seen=replace(seen, failed=1.0), record=record)
         if self._people is not None and len(people) < _LEAST_PEOPLE:
@@ -231,7 +234,8 @@ class CanaryMonitor:
             tally = job.tally
             try:
                 job.ask(queries, lambda one: found.__setitem__(one.item.id, one))
-            except BackendError as stopped:  # without its next step: a round does not go on, and the next one asks every query again
+            # without its next step: a round does not go on, and the next one asks every query again
+            except BackendError as stopped:
                 raise BackendError(stopped.kept().parts[0]) from None
             finally:
                 found.update({one.item.id: one for one in job.interrupted})
@@ -281,7 +285,7 @@ class CanaryMonitor:
             return None
         return label_age(self.config.qrels, file_time, datetime.now(UTC))
 
-    # --- storing and telling -----------------------------------------------------------------------------------------------------
+    # --- storing and telling ----------------------------------------------------------------------
 
     def store_waiting(self, store: Store) -> list[StoredRound]:
         """Store the rounds that wait, oldest first, each with what follows for the alarms."""

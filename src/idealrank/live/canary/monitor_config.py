@@ -24,8 +24,9 @@ KEYS = (
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-# A round shall report an outage, not wait for its end as a search does. Three attempts are fewer than the four queries that are
-# asked at the same time, so that even one time limit of silence is an outage.
+# A round shall report an outage, not wait for its end as a search does. Three attempts are fewer
+# than the four queries that are asked at the same time, so that even one time limit of silence is
+# an outage.
 ROUND_POLICY = SearchPolicy(timeout=5.0, retries=0, breaker=BreakerPolicy(failures=3, pause=1.0, probes=2))
 """Limits of the searches of a round where the configuration has none."""
 _USUAL_SEASONS = (7 * 86400.0, 86400.0)

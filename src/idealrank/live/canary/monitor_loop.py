@@ -18,7 +18,8 @@ from idealrank.store.monitoring import StoredRound
 from idealrank.store.store import Store
 
 _PATIENCE = 10.0  # seconds that a client may be silent
-_POLL = 0.1  # seconds between two looks of the server whether the monitor has ended, which waits for it
+# seconds between two looks of the server whether the monitor has ended, which waits for it
+_POLL = 0.1
 
 
 def watch_rounds(

@@ -1,1 +1,3 @@
-"""Judges that grade documents: functions, programs and language models, their answers kept in a cache."""
+"""Judges that grade documents: functions, programs and language models, their answers kept in a
+cache.
+"""

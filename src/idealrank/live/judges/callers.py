@@ -1,4 +1,6 @@
-"""Judges on this machine: any Python function, and any program that reads and writes JSON lines; and the judge of a configuration."""
+"""Judges on this machine: any Python function, and any program that reads and writes JSON lines;
+and the judge of a configuration.
+"""
 
 import inspect
 import os
@@ -186,7 +188,8 @@ def judge_from(section: Section, scale: Scale, timeout: float, secrets: Secrets)
             raise section.error("command", f"no program {program}", "one that is on the PATH, or the path of one that may be executed")
         name, version = filled.text("name", "") or "", filled.text("version", "") or ""
         judge = CommandJudge(command, scale, name, timeout=timeout, version=version)
-        judge.identity = {**judge.identity, "command": section.given["command"]}  # without the values of secrets
+        # without the values of secrets
+        judge.identity = {**judge.identity, "command": section.given["command"]}
         return judge
     filled.refuse_unknown("kind", "function", "takes", "name", "version")
     given = section.given.get("function")

@@ -1,4 +1,6 @@
-"""Prompts, and language models behind an address with OpenAI's interface of chat completions, such as vLLM, Ollama and llama.cpp."""
+"""Prompts, and language models behind an address with OpenAI's interface of chat completions, such
+as vLLM, Ollama and llama.cpp.
+"""
 
 import json
 import math
@@ -107,7 +109,9 @@ class ChatJudge:
         }  # fmt: skip
 
     def body(self, pair: JudgmentPair, repeat: int) -> dict[str, Any]:
-        """Return the request for a pair; repetitions get the seeds that follow a seed of `params`."""
+        """Return the request for a pair; repetitions get the seeds that follow a seed of
+        `params`.
+        """
         messages = [] if self._system is None else [{"role": "system", "content": self._system.filled(pair, self._scale, self._most)}]
         messages.append({"role": "user", "content": self._prompt.filled(pair, self._scale, self._most)})
         body = {"model": self._model, "messages": messages, **self._params}
@@ -134,7 +138,8 @@ class ChatJudge:
             value = answer.json()
         except (ValueError, RecursionError):
             said = f"{self.name}: found {shown(repr(answer.text))}, expected JSON"
-            raise BackendError(said, temporary=True, outage=False) from None  # the service took the request
+            # the service took the request
+            raise BackendError(said, temporary=True, outage=False) from None
         if not isinstance(value, dict):
             raise BackendError(f"{self.name}: found {shown(json.dumps(value))}, expected an object with choices")
         return value

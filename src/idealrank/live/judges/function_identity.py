@@ -1,4 +1,6 @@
-"""Identity of a Python function: a digest of all that its answers depend on, as far as Python can tell."""
+"""Identity of a Python function: a digest of all that its answers depend on, as far as Python can
+tell.
+"""
 
 import ast
 import dis
@@ -55,7 +57,8 @@ class FunctionIdentity:
         file, name = _named(place)
         parts = _Parts()
         described: list[Any] = [name]
-        if file is None or not place.endswith(f".py:{name}"):  # else loaded anew each time, so that the files say everything
+        # else loaded anew each time, so that the files say everything
+        if file is None or not place.endswith(f".py:{name}"):
             described.append(parts.called(function))
         described.append(_digests([*filter(None, [file]), *map(Path, parts.files)]))
         return cls(_hashed(described), "" if file is not None else next(iter(parts.unknown), ""))
@@ -160,7 +163,8 @@ class _Parts:
 
     def __init__(self) -> None:
         self.unknown: list[str] = []
-        self._seen: dict[int, tuple[int, Any]] = {}  # with the value, so that no other one gets its id
+        # with the value, so that no other one gets its id
+        self._seen: dict[int, tuple[int, Any]] = {}
         self._depth = 0
         self.files: dict[str, None] = {}  # of the user, in order
         self._ways: dict[type, Callable[[Any], Any]] = {}
@@ -174,7 +178,8 @@ class _Parts:
 
     def called(self, value: Any) -> Any:
         """Describe what is called: a function, or an object with its attributes."""
-        return self._unknown(value) if issubclass(type(value), _DATA) else self.of(value)  # as a subclass of dict, with attributes
+        # as a subclass of dict, with attributes
+        return self._unknown(value) if issubclass(type(value), _DATA) else self.of(value)
 
     def of(self, value: Any) -> Any:
         """Describe a value."""
@@ -236,7 +241,8 @@ class _Parts:
         part of it is.
         """
         if not _is_open(type(value)):
-            wrapped = getattr(value, "__dict__", {}).get("__wrapped__")  # as of `functools.lru_cache`
+            # as of `functools.lru_cache`
+            wrapped = getattr(value, "__dict__", {}).get("__wrapped__")
             return [self.of(wrapped)] if callable(wrapped) else self._unknown(value)
         unknown, seen, files = len(self.unknown), len(self._seen), len(self.files)
         described = [self.of(type(value)), self.of(dict(getattr(value, "__dict__", {})))]

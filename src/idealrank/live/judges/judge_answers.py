@@ -172,7 +172,8 @@ def answer_of_text(text: str, scale: Scale, pattern: "re.Pattern[str] | None" = 
         except (ValueError, RecursionError):
             continue
         if isinstance(value, dict) and "grade" in value:
-            if isinstance(value["grade"], bool):  # a function may answer so; of a model it is no grade
+            # a function may answer so; of a model it is no grade
+            if isinstance(value["grade"], bool):
                 unreadable = f"found the grade {json.dumps(value['grade'])}, expected one of {scale.text}"
                 return JudgeAnswer(grade=None, unreadable=unreadable, text=text, **beside)
             return answer_of(value["grade"], scale, text=text, **beside)

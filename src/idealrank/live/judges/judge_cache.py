@@ -1,4 +1,6 @@
-"""Cache of judges: each answer by a key of prompt, model, parameters and texts, appended as it comes, so that nothing is asked twice."""
+"""Cache of judges: each answer by a key of prompt, model, parameters and texts, appended as it
+comes, so that nothing is asked twice.
+"""
 
 import json
 from collections.abc import Callable, Mapping

@@ -1,4 +1,6 @@
-"""Requests to judges: those that the cache lacks are sent, and what an outage left unanswered stays open."""
+"""Requests to judges: those that the cache lacks are sent, and what an outage left unanswered stays
+open.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

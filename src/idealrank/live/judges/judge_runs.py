@@ -1,4 +1,6 @@
-"""Runs of judges: ask for every pair of a list, keep each answer, and write judgments that know their assessor."""
+"""Runs of judges: ask for every pair of a list, keep each answer, and write judgments that know
+their assessor.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -243,7 +245,9 @@ class JudgeWork:
 
     @property
     def requests(self) -> list[JudgeRequest]:
-        """A request for each pair and repetition: all pairs once before any of them a second time."""
+        """A request for each pair and repetition: all pairs once before any of them a second
+        time.
+        """
         identity, scale = self.judge.identity, self.config.scale
         return [JudgeRequest(pair, n, key_of(identity, scale, pair, n)) for n in range(1, self.config.repeats + 1) for pair in self.pairs]
 
@@ -459,15 +463,17 @@ def judge(
 ) -> JudgeRun:
     r"""Let a judge grade the pairs of a list, and write judgments that know their assessor.
 
-    Answers are kept in a cache as they come: the same call continues a run that was stopped, and asks nothing twice.
+    Answers are kept in a cache as they come: the same call continues a run that was stopped, and
+    asks nothing twice.
 
     Parameters
     ----------
     config : path or mapping
-        Configuration, as `idealrank judge run` takes it. In a mapping, ``judge: {"kind": "function", "function": ...}`` may hold the
-        function itself.
+        Configuration, as `idealrank judge run` takes it. In a mapping, ``judge: {"kind":
+        "function", "function": ...}`` may hold the function itself.
     output : path, optional
-        Judgments to write, in place of ``output`` of the configuration; the label table is written beside them.
+        Judgments to write, in place of ``output`` of the configuration; the label table is written
+        beside them.
     qrels : path, mapping, dataframe or Qrels, optional
         Judgments of people, to compare with; never mixed with the grades of the judge.
     restart : bool

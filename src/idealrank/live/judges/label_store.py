@@ -1,4 +1,6 @@
-"""Labels of people in SQLite: the next pair of each person, every answer as it was given, and the judgments that follow from them."""
+"""Labels of people in SQLite: the next pair of each person, every answer as it was given, and the
+judgments that follow from them.
+"""
 
 import hashlib
 import json
@@ -67,7 +69,8 @@ class LabelPlan:
         for pair in self.pairs:
             check_ids("pairs", *pair.key)
             for what, text in (("query", pair.query), ("document", pair.document)):
-                if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):  # SQLite holds UTF-8 alone
+                # SQLite holds UTF-8 alone
+                if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
                     raise InputError(f"pairs: found {what} {shown(repr(text))}, expected an id in UTF-8; save its file as UTF-8")
         ranked = sorted((self._drawn("double", pair), pair.key) for pair in self.pairs if pair.key not in self.gold)
         object.__setattr__(self, "_doubled", frozenset(key for _, key in ranked[: round(self.double * len(ranked))]))
@@ -149,10 +152,12 @@ class LabelStore:
         self._mutex = threading.RLock()
         self._leases: dict[tuple[int, str], float] = {}
         self._answers: dict[int, dict[str, RaterAnswer]] = {}
-        self._first: dict[tuple[int, str], float] = {}  # first grade of each person for a gold question
+        # first grade of each person for a gold question
+        self._first: dict[tuple[int, str], float] = {}
         self._history: list[RaterAnswer] = []
         self._nonces: set[str] = set()
-        # Lines of the files, each made once: by pair the judgment and the judgment of each person, by place in the history the label.
+        # Lines of the files, each made once: by pair the judgment and the judgment of each person,
+        # by place in the history the label.
         self._final: dict[int, str] = {}
         self._each: dict[int, str] = {}
         self._rows: list[str] = []
@@ -374,7 +379,8 @@ class LabelStore:
             self._take(found, nonce)
             self._leases.pop((number, rater), None)
             done, wanted = self.counts()
-            pause = _PAUSE * self._files_took if self._files_took > _SLOW and done < wanted else 0.0  # the last answer waits for no other
+            # the last answer waits for no other
+            pause = _PAUSE * self._files_took if self._files_took > _SLOW and done < wanted else 0.0
             if wall_time() - self._files_at >= pause:
                 self._try_to_write()
 

@@ -1,1 +1,3 @@
-"""The local web page: runs, comparisons and canaries of a store, rendered on the server and read-only."""
+"""The local web page: runs, comparisons and canaries of a store, rendered on the server and
+read-only.
+"""

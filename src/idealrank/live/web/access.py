@@ -1,4 +1,6 @@
-"""The store behind the page: opened anew for each request, never created and never brought up to date."""
+"""The store behind the page: opened anew for each request, never created and never brought up to
+date.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,6 @@
-"""The board of canary queries: each monitor with its rounds over time, and the alarms that are open and were closed."""
+"""The board of canary queries: each monitor with its rounds over time, and the alarms that are open
+and were closed.
+"""
 
 import math
 from collections.abc import Sequence

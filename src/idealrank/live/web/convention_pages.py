@@ -1,7 +1,8 @@
 """One run under other conventions: what another tool would report for the same ranking.
 
-The judgments and the run are evaluated anew where they are found. Otherwise the ranking is rebuilt from the judged documents that the
-store keeps, and a measure is shown only if the rebuilt ranking gives each stored value again.
+The judgments and the run are evaluated anew where they are found. Otherwise the ranking is rebuilt
+from the judged documents that the store keeps, and a measure is shown only if the rebuilt ranking
+gives each stored value again.
 """
 
 from collections.abc import Mapping

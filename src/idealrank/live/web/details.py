@@ -1,4 +1,6 @@
-"""One stored result: an evaluation with its coverage and origin, a comparison, or a gate; and any two evaluations against each other."""
+"""One stored result: an evaluation with its coverage and origin, a comparison, or a gate; and any
+two evaluations against each other.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -61,7 +63,8 @@ def verdict_page(request: Request) -> Response:
         context = _about(store, entry)
         try:
             subject = subject_of(site, store, [entry.id])
-        except (OptionError, InputError, IncompatibleError) as error:  # it cannot be computed again, and is a result all the same
+        # it cannot be computed again, and is a result all the same
+        except (OptionError, InputError, IncompatibleError) as error:
             kept = store.comparison(entry.id) if entry.kind == "comparison" else store.gate(entry.id)
             table = replace(verdict_table(entry.kind, kept.result), title="Result as stored")
             return site.page("evaluation_means.html", context | {"title": entry.name, "lacking": str(error), "means": table})

@@ -1,7 +1,9 @@
-"""Checks that every request passes: host, origin and token; and the policy that every answer carries.
+"""Checks that every request passes: host, origin and token; and the policy that every answer
+carries.
 
-A page on this machine is within reach of every page that the same browser opens. A foreign name that resolves to this machine sends its
-own name as the host, and a form of a foreign page its own origin: both are refused.
+A page on this machine is within reach of every page that the same browser opens. A foreign name
+that resolves to this machine sends its own name as the host, and a form of a foreign page its own
+origin: both are refused.
 """
 
 import hmac
@@ -83,7 +85,8 @@ class Guard:
 
     def _is_known(self, headers: Headers) -> bool:
         scheme, _, given = headers.get("authorization", "").partition(" ")
-        text = given.strip().encode("latin-1").decode("utf-8", "replace")  # headers were read byte by byte
+        # headers were read byte by byte
+        text = given.strip().encode("latin-1").decode("utf-8", "replace")
         if scheme.lower() == "bearer" and self.fits(text):
             return True
         try:

@@ -1,6 +1,7 @@
 """The JSON API: the same numbers as the pages, with the keys of ``--format json``.
 
-Each operation is one row of `OPERATIONS`: its parameters are checked by what the OpenAPI document says of them.
+Each operation is one row of `OPERATIONS`: its parameters are checked by what the OpenAPI document
+says of them.
 """
 
 import json
@@ -104,7 +105,8 @@ class Operation:
         with site.folder.required() as store:
             try:
                 return answer_json(self.answer(site, store, given))
-            except OptionError as error:  # a measure that no evaluation has, or that cannot be explained
+            # a measure that no evaluation has, or that cannot be explained
+            except OptionError as error:
                 raise HTTPException(404, str(error)) from error
             except IncompatibleError as error:
                 raise HTTPException(409, str(error)) from error

@@ -1,4 +1,6 @@
-"""The labelling page: one pair at a time, graded by a key or a click; and the progress of all people."""
+"""The labelling page: one pair at a time, graded by a key or a click; and the progress of all
+people.
+"""
 
 import math
 import re
@@ -29,7 +31,8 @@ _PAGES = (("/label", "Label"), ("/progress", "Progress"))
 _COOKIE = "idealrank-rater"
 _MOST_BODY = 1 << 16
 _MONTH = 30 * 86_400
-_PART = "x-idealrank-part"  # header of requests by the script, which replaces the part of the page that changed
+# header of requests by the script, which replaces the part of the page that changed
+_PART = "x-idealrank-part"
 _WORD = re.compile(r"\w+")
 _SHORTEST = 2  # letters of a word that is marked in a document
 _LISTED = 20  # pairs on which people disagree that the page lists
@@ -171,7 +174,9 @@ def safe_link(address: str) -> str:
 
 
 def _buttons(store: LabelStore) -> list[dict[str, str]]:
-    """Grades with their words and keys: its own digit if each grade is one, else its place from 1."""
+    """Grades with their words and keys: its own digit if each grade is one, else its place from
+    1.
+    """
     words = store.plan.scale.words
     if all(grade in range(10) for grade in words):
         keys = [grade_text(grade) for grade in words]
@@ -265,7 +270,8 @@ def _disagreements(store: LabelStore, numbers: list[int], raters: list[str], gra
         given = [(name, grade) for name, grade in zip(raters, grades[row].tolist(), strict=True) if not math.isnan(grade)]
         spread = max(grade for _, grade in given) - min(grade for _, grade in given)
         pair = store.pair(number)
-        if spread > 0 and pair is not None and pair.key not in store.plan.gold:  # a gold question is still to come for others
+        # a gold question is still to come for others
+        if spread > 0 and pair is not None and pair.key not in store.plan.gold:
             said = ", ".join(f"{name} {grade_text(grade)}" for name, grade in given)
             found.append((-spread, number, {"pair": number, "query": pair.query_text, "document": pair.document, "grades": said}))
     return [one for _, _, one in sorted(found, key=lambda one: one[:2])[:_LISTED]]

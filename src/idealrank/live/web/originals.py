@@ -1,4 +1,6 @@
-"""Files that were evaluated, found again by name and SHA-256: a store keeps values and judged documents, and no whole rankings."""
+"""Files that were evaluated, found again by name and SHA-256: a store keeps values and judged
+documents, and no whole rankings.
+"""
 
 import hashlib
 import os

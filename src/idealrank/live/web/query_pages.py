@@ -1,4 +1,6 @@
-"""Queries: all of an evaluation, sorted; and one with its rankings side by side and the account of its value."""
+"""Queries: all of an evaluation, sorted; and one with its rankings side by side and the account of
+its value.
+"""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,6 @@
-"""Start and end of the page: its socket, its server, and what can go wrong before the first request."""
+"""Start and end of the page: its socket, its server, and what can go wrong before the first
+request.
+"""
 
 import asyncio
 import errno
@@ -17,7 +19,8 @@ from idealrank.live.web.addresses import is_loopback, shown_host
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-_BACKLOG = 128  # connections that are accepted at a time; with those that wait, fewer than the files of a process
+# connections that are accepted at a time; with those that wait, fewer than the files of a process
+_BACKLOG = 128
 _MOST_WAITING = 100
 _LONGEST_WAIT = 30  # seconds until a connection has sent a whole request
 _GRACE = 3  # seconds that requests have to end
@@ -182,7 +185,8 @@ def bound(host: str, port: int) -> socket.socket:
         kind, _, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except (socket.gaierror, UnicodeError, OverflowError) as error:
         raise OptionError(f"host {host}: {error}; expected an address of this machine, such as 127.0.0.1") from None
-    # With its protocol named, asyncio sends small pieces at once; else an answer on an open connection waits 40 ms for the client's system.
+    # With its protocol named, asyncio sends small pieces at once; else an answer on an open
+    # connection waits 40 ms for the client's system.
     made = socket.socket(kind, socket.SOCK_STREAM, protocol)
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

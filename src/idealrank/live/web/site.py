@@ -1,4 +1,6 @@
-"""Parts that all pages share: the store, templates, styles, results that were computed before, and answers to errors."""
+"""Parts that all pages share: the store, templates, styles, results that were computed before, and
+answers to errors.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -110,7 +112,8 @@ def failure(error: Exception) -> tuple[int, str]:
 async def answer_error(request: Request, error: Exception) -> Response:
     """Answer with a page that says what is wrong, or with JSON below ``/api``."""
     answer = told(Site.of(request), request.url.path, *failure(error))
-    answer.headers.update(getattr(error, "headers", None) or {})  # of a method that is not allowed, the others
+    # of a method that is not allowed, the others
+    answer.headers.update(getattr(error, "headers", None) or {})
     return answer
 
 

@@ -1,6 +1,8 @@
-"""Values over time as drawings: a line a run, with the interval of each mean as a band, and marks where commits and questions change.
+"""Values over time as drawings: a line a run, with the interval of each mean as a band, and marks
+where commits and questions change.
 
-The line is drawn in a box that stretches with the page; dots, marks and texts stand by shares of its width, so that none is distorted.
+The line is drawn in a box that stretches with the page; dots, marks and texts stand by shares of
+its width, so that none is distorted.
 """
 
 import math

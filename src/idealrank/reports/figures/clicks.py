@@ -1,4 +1,6 @@
-"""Figures of a click log: propensities, perplexities, weights and values of policies, as Vega-Lite specifications."""
+"""Figures of a click log: propensities, perplexities, weights and values of policies, as Vega-Lite
+specifications.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +14,8 @@ from idealrank.reports.figures.theme import SCHEMA_URL, Row, Spec, config
 _WIDTH, _HEIGHT = 560, 220
 _BINS = 29  # of the weights: the middle of equal weights is inside the middle one
 _PLACES = 5
-_SPARE = 30  # pixels at the left of labels: the fonts of a reader may be wider than those that were measured
+# pixels at the left of labels: the fonts of a reader may be wider than those that were measured
+_SPARE = 30
 # Lines are told apart by their dashes, too.
 _COLOURS = ["@accent", "@worse", "@ink", "@quiet", "@run", "@axis", "@other"]
 _DASHES = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 4], [1, 3], [10, 4]]

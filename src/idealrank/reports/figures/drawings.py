@@ -23,7 +23,8 @@ from idealrank.reports.table.formats import FigureFormat
 
 def vega(what: str, extra: str) -> Any:
     """vl-convert."""
-    library = load_extra("vl_convert", what, extra, package="vl-convert-python")  # 30 MB that only drawings need
+    # 30 MB that only drawings need
+    library = load_extra("vl_convert", what, extra, package="vl-convert-python")
     check_room(what)
     return library
 
@@ -196,8 +197,8 @@ def page(specs: Mapping[str, Spec], title: str) -> str:
     Errors as for `svg`.
     """
     script = _inside_script(bundle(*_NEEDS))
-    # A figure scrolls where its drawing is wider than a phone. Vega says of the drawing what the specification's description says;
-    # the menu beside it is no part of an image.
+    # A figure scrolls where its drawing is wider than a phone. Vega says of the drawing what the
+    # specification's description says; the menu beside it is no part of an image.
     figures = "\n".join(f'<figure><div id="{name}"></div></figure>' for name in specs)
     return _PAGE.format(
         policy=html.escape(_POLICY, quote=False),

@@ -1,4 +1,6 @@
-"""Figures of differences with their intervals: on slices of the queries, and in every variant of a comparison. Nothing is drawn."""
+"""Figures of differences with their intervals: on slices of the queries, and in every variant of a
+comparison. Nothing is drawn.
+"""
 
 import math
 from collections.abc import Sequence
@@ -185,5 +187,7 @@ def robust_template(rows: Sequence[Row], level: float) -> Spec:
 
 
 def _left(which: str, place: str, mark: Spec) -> Spec:
-    """Labels of some of the lines, left-aligned so that what is in a group stands below its name."""
+    """Labels of some of the lines, left-aligned so that what is in a group stands below its
+    name.
+    """
     return {"transform": [{"filter": which}], "mark": mark, "encoding": {"x": {"value": place}, "text": {"field": "label"}}}

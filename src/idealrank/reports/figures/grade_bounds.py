@@ -1,4 +1,6 @@
-"""Bounds of every query as a Vega-Lite specification: from a report to plain dicts, nothing is drawn here."""
+"""Bounds of every query as a Vega-Lite specification: from a report to plain dicts, nothing is
+drawn here.
+"""
 
 import math
 from collections.abc import Iterable

@@ -1,4 +1,6 @@
-"""Labels until a comparison is settled, as Vega-Lite specifications: from replays to plain dicts, nothing is drawn here."""
+"""Labels until a comparison is settled, as Vega-Lite specifications: from replays to plain dicts,
+nothing is drawn here.
+"""
 
 from collections.abc import Mapping, Sequence
 

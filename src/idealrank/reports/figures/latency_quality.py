@@ -1,4 +1,6 @@
-"""Quality against latency of several search backends, as a page of its own: points with intervals, the Pareto front, and a table."""
+"""Quality against latency of several search backends, as a page of its own: points with intervals,
+the Pareto front, and a table.
+"""
 
 import html
 import math

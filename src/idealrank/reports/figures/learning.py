@@ -1,4 +1,6 @@
-"""Learning curves as a page of its own: a panel a measure, a line a part of the data, the round that is kept. No script and no network."""
+"""Learning curves as a page of its own: a panel a measure, a line a part of the data, the round
+that is kept. No script and no network.
+"""
 
 import html
 from collections.abc import Mapping, Sequence

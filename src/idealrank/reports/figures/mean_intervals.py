@@ -70,7 +70,8 @@ def means_template(level: float) -> Spec:
 
 
 _AGAIN: Spec = {"type": "quantitative"}
-_ALONE = "(abs(datum.mean) / 10 || 0.05)"  # room about a mean without an interval: an axis of no length has wrong numbers
+# room about a mean without an interval: an axis of no length has wrong numbers
+_ALONE = "(abs(datum.mean) / 10 || 0.05)"
 _ENDS = [
     {"calculate": calculated, "as": name}
     for name, calculated in {
@@ -83,7 +84,9 @@ _ENDS = [
 
 
 def _role_colour() -> Spec:
-    """As of lines, only that runs beside a and b are as dark as a: a dot has less ink than a line."""
+    """As of lines, only that runs beside a and b are as dark as a: a dot has less ink than a
+    line.
+    """
     return {
         "field": "role",
         "type": "nominal",

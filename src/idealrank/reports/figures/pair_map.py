@@ -1,4 +1,6 @@
-"""A map of all pairs of runs as a Vega-Lite specification: from a comparison to plain dicts, nothing is drawn here."""
+"""A map of all pairs of runs as a Vega-Lite specification: from a comparison to plain dicts,
+nothing is drawn here.
+"""
 
 import math
 import textwrap
@@ -10,7 +12,8 @@ from idealrank.reports.table.digits import p_text
 from idealrank.reports.table.text import clipped
 from idealrank.reports.views.comparison.verdicts import correction_word, mark, mark_of, state_of
 
-# Brown to blue-green through near white: ColorBrewer's BrBG, which people who see few colours tell apart.
+# Brown to blue-green through near white: ColorBrewer's BrBG, which people who see few colours tell
+# apart.
 _COLOURS = ("#8C510A", "#D8B365", "#F6E8C3", "#F5F5F5", "#C7EAE5", "#5AB4AC", "#01665E")
 _SIDE, _LEAST, _MOST = 600, 6, 34  # pixels: of the whole map, and of a cell
 _NAME = 28  # letters of a run's name

@@ -1,4 +1,6 @@
-"""Figures of values by query: how they are distributed, one run's values against the other's, wins and losses. Nothing is drawn."""
+"""Figures of values by query: how they are distributed, one run's values against the other's, wins
+and losses. Nothing is drawn.
+"""
 
 import math
 from collections.abc import Sequence
@@ -101,7 +103,8 @@ def by_role(channel: str = "color") -> Spec:
     scale = {"domain": roles, "range": ["@axis", "@run", "@accent"]}
     return {
         channel: {"field": "role", "type": "nominal", "scale": scale, "legend": None},
-        # The width of a line: `strokeWidth` would give way to the config; without its type the scale would space widths evenly.
+        # The width of a line: `strokeWidth` would give way to the config; without its type the
+        # scale would space widths evenly.
         "size": {"field": "role", "type": "ordinal", "scale": {"type": "ordinal", "domain": roles, "range": [1, 1.8, 2.2]}, "legend": None},
         "strokeDash": {
             "field": "dash",
@@ -123,7 +126,8 @@ def _label(name: str, colour: str, dash: str, at: int) -> list[Spec]:
     return [
         {"data": {"values": [{}]}, "mark": line | {"aria": False}, "encoding": ends},
         {
-            # The name comes in as data: as a text of the mark itself, "toString" and the like are looked up, and break the drawing.
+            # The name comes in as data: as a text of the mark itself, "toString" and the like are
+            # looked up, and break the drawing.
             "data": {"values": [{"name": name}]},
             "mark": text | {"aria": False},
             "encoding": {"x": {"value": "width"}, "y": {"value": y}, "text": {"field": "name"}},
@@ -220,7 +224,8 @@ def scatter_template() -> Spec:
     """Values of b against values of a, on equal scales, with the diagonal; the area of a point is
     the number of its queries.
     """
-    scale = {"domain": "@domain", "nice": False, "zero": False, "padding": 10}  # pixels: room for whole points at the ends
+    # pixels: room for whole points at the ends
+    scale = {"domain": "@domain", "nice": False, "zero": False, "padding": 10}
     axis = {"tickCount": 5}
     tip = [
         {"field": "which", "type": "nominal", "title": "query"},
@@ -341,7 +346,8 @@ def pair_words(
     up, down = (("better", "accent"), ("worse", "worse"))[:: 1 if direction > 0 else -1]
     colours = {"uppercolour": up[1], "lowercolour": down[1]}
     equal = f", equal on {ties:,}" if ties else ""
-    reach = (float(np.abs(differences).max(initial=0.0)) or 1.0) * 1.04  # where nothing differs, any axis will do
+    # where nothing differs, any axis will do
+    reach = (float(np.abs(differences).max(initial=0.0)) or 1.0) * 1.04
     return {
         "lost": f"{losses:,}{equal}",
         "a": names[0], "b": names[1], "shorta": short[0], "shortb": short[1],

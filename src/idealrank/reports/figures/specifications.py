@@ -1,4 +1,6 @@
-"""Every figure of a report: templates and rows for a page, and finished specifications for files and notebooks."""
+"""Every figure of a report: templates and rows for a page, and finished specifications for files
+and notebooks.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

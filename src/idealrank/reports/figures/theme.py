@@ -1,7 +1,9 @@
-"""The look of every figure: colours by what they mean, sizes, short names of runs, and how a template becomes a drawable specification.
+"""The look of every figure: colours by what they mean, sizes, short names of runs, and how a
+template becomes a drawable specification.
 
-Templates name colours, runs and numbers by words, as ``"@accent"`` or ``"@b better on @wins queries"``. The words are filled in when
-a figure is drawn: here for files and notebooks, in a page by its script, which takes the colours from the page's own style.
+Templates name colours, runs and numbers by words, as ``"@accent"`` or ``"@b better on @wins
+queries"``. The words are filled in when a figure is drawn: here for files and notebooks, in a page
+by its script, which takes the colours from the page's own style.
 """
 
 import re
@@ -17,7 +19,8 @@ Row: TypeAlias = dict[str, Any]
 SCHEMA_URL = "https://vega.github.io/schema/vega-lite/v6.json"  # a name: nothing fetches it
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 
-# One accent, and an orange-brown that people who see few colours tell from it; all text has a contrast of 4.5 or more.
+# One accent, and an orange-brown that people who see few colours tell from it; all text has a
+# contrast of 4.5 or more.
 LIGHT: Mapping[str, str] = {
     "ink": "#1F2A33", "quiet": "#5C6873", "axis": "#9AA4AC", "line": "#E6EAED", "paper": "#FFFFFF",
     "accent": "#0B6E99", "worse": "#B5541C", "run": "#69747D", "other": "#C2C9CF", "wash": "#F2F5F7",
@@ -27,17 +30,20 @@ DARK: Mapping[str, str] = {
     "accent": "#5BB4DB", "worse": "#E9935C", "run": "#A3AEB7", "other": "#4A545D", "wash": "#1D242A",
 }  # fmt: skip
 
-# In notebooks, whose background may be light or dark: text takes the colour that stands around it, the others stand out from both.
+# In notebooks, whose background may be light or dark: text takes the colour that stands around it,
+# the others stand out from both.
 NOTEBOOK: Mapping[str, str] = {
     "ink": "currentColor", "quiet": "#7D8891", "axis": "#8F99A1", "line": "rgba(128, 140, 150, 0.25)", "paper": "transparent",
     "accent": "#0F7FAE", "worse": "#C0651F", "run": "#7D8891", "other": "rgba(128, 140, 150, 0.5)", "wash": "rgba(128, 140, 150, 0.12)",
 }  # fmt: skip
 
-# Figures are designed in pixels, with text of 11.5 to 12.5; at this scale these are 7.1 to 7.8 points in print.
+# Figures are designed in pixels, with text of 11.5 to 12.5; at this scale these are 7.1 to 7.8
+# points in print.
 POINTS_PER_PIXEL = 0.62
 _NARROW = 520  # pixels: below, intervals are drawn but not written
 _FEW_LETTERS = 19
-COLUMNS: Mapping[str, float] = {"": 3.33, "-wide": 7.0}  # inches, by what it adds to the name of a file
+# inches, by what it adds to the name of a file
+COLUMNS: Mapping[str, float] = {"": 3.33, "-wide": 7.0}
 _WORD = re.compile(r"@([a-z]+)\b")
 
 
@@ -49,7 +55,8 @@ def pixels(inches: float) -> int:
 def config() -> Spec:
     """Return the shared configuration of figures, with names for colours."""
     return {
-        "aria": False,  # the whole figure is described in words, which says more than each mark would
+        # the whole figure is described in words, which says more than each mark would
+        "aria": False,
         "font": "@font",
         "background": "@paper",
         "padding": 4,
@@ -172,7 +179,8 @@ def spread_out(wanted: Mapping[str, float], gap: float) -> dict[str, float]:
     about its middle.
     """
     order = sorted(wanted, key=lambda name: wanted[name])
-    # Least squares with a minimal distance is isotonic regression of the places less their number: neighbours that fall are pooled.
+    # Least squares with a minimal distance is isotonic regression of the places less their number:
+    # neighbours that fall are pooled.
     pools: list[tuple[float, int]] = []
     for number, name in enumerate(order):
         pools.append((wanted[name] - number * gap, 1))

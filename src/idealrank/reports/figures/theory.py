@@ -1,4 +1,6 @@
-"""Figures 1 to 4 of Wang et al. (2013), and theory against simulation, as Vega-Lite specifications: from numbers to plain dicts."""
+"""Figures 1 to 4 of Wang et al. (2013), and theory against simulation, as Vega-Lite specifications:
+from numbers to plain dicts.
+"""
 
 import math
 import re

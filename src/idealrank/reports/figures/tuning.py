@@ -1,4 +1,6 @@
-"""The figure of `idealrank choose` as a Vega-Lite specification: two small panels, cutoffs on x, a line a discount."""
+"""The figure of `idealrank choose` as a Vega-Lite specification: two small panels, cutoffs on x, a
+line a discount.
+"""
 
 import textwrap
 from typing import Any

@@ -1,1 +1,3 @@
-"""A comparison or an evaluation as one HTML file that opens anywhere and asks nothing of any server."""
+"""A comparison or an evaluation as one HTML file that opens anywhere and asks nothing of any
+server.
+"""

@@ -170,7 +170,8 @@ def _near_tie(pair: Pair, row: Difference, shown: Shown) -> str:
 def _more(row: Difference) -> str:
     if row.queries_needed is None or row.queries_needed <= row.n:
         return "more queries would find a smaller difference"
-    unit = 10 ** max(len(str(row.queries_needed)) - 2, 0)  # two digits, upwards: the rest would be a promise
+    # two digits, upwards: the rest would be a promise
+    unit = 10 ** max(len(str(row.queries_needed)) - 2, 0)
     return f"about {-(-row.queries_needed // unit) * unit:,} queries like these would find a difference worth finding"
 
 

@@ -1,4 +1,6 @@
-"""Page of a click log: the stop signs first, then what is behind them. It has no script: plots are drawn when it is written."""
+"""Page of a click log: the stop signs first, then what is behind them. It has no script: plots are
+drawn when it is written.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +23,9 @@ from idealrank.reports.views.clicks.propensity_tables import propensity_parts
 from idealrank.version import __version__
 
 RATES = "click rate of the rank"
-"""Name of what a click model has to beat: each rank has its rate of clicks, whatever stands there."""
+"""Name of what a click model has to beat: each rank has its rate of clicks, whatever stands
+there.
+"""
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 # Drawings take their colours from the page, which has light and dark ones.

@@ -1,4 +1,6 @@
-"""A page: what anyone can read without scripts is written here, the rest is packed for scripts that stand in the same file."""
+"""A page: what anyone can read without scripts is written here, the rest is packed for scripts that
+stand in the same file.
+"""
 
 import base64
 import hashlib
@@ -25,9 +27,12 @@ from idealrank.reports.views.comparison.verdicts import mark_of_gate
 from idealrank.reports.views.conventions import in_words, title
 
 MOST_BYTES = 1_900_000
-"""Size limit of a page, whatever its ids: values of 10,000 queries, 10 runs and 3 measures leave room for some rankings."""
+"""Size limit of a page, whatever its ids: values of 10,000 queries, 10 runs and 3 measures leave
+room for some rankings.
+"""
 
-# One module: names at the top of a file are unique among all of them, and functions may be used before they are written.
+# One module: names at the top of a file are unique among all of them, and functions may be used
+# before they are written.
 _SCRIPTS = (
     "decode.js",
     "words.js",
@@ -51,7 +56,8 @@ _STYLES = ("page.css", "query.css", "query_lists.css", "plots.css", "downloads.c
 _CHANGES = 8  # queries that lost, and that gained, near the top
 _EVERY_PAIR = 66  # pairs that are listed one by one
 
-# What no text of a page may hold: control characters, halves of letters, marks that turn the direction of reading or end lines.
+# What no text of a page may hold: control characters, halves of letters, marks that turn the
+# direction of reading or end lines.
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 _NUMBER_CELL = re.compile(r'(<td class="number[^>]*>)([^<]*)')
@@ -226,7 +232,8 @@ def templates(what: str, extra: str, *packages: str) -> Any:
     return _environment(load_extra("jinja2", what, extra), packages)
 
 
-# Compiling the template and packing Vega take longer than the rest of a small page, and give the same for all pages of a process.
+# Compiling the template and packing Vega take longer than the rest of a small page, and give the
+# same for all pages of a process.
 @cache
 def _environment(jinja2: Any, packages: tuple[str, ...]) -> Any:
     loader = jinja2.ChoiceLoader([jinja2.PackageLoader(package) for package in (*packages, "idealrank.reports.page")])

@@ -1,4 +1,6 @@
-"""Rankings of a page: the lists of all runs for each query, deflated one after another while there is room."""
+"""Rankings of a page: the lists of all runs for each query, deflated one after another while there
+is room.
+"""
 
 import json
 import math
@@ -14,7 +16,8 @@ from idealrank.reports.subject import Listing, QueryLists, Subject
 _SNIPPET = 240  # letters of a document's text
 _AHEAD = 16  # pieces that are made while others are deflated
 _LEVEL = 7  # of the deflation: 9 takes more than twice the time, and saves one byte in a hundred
-_HEADER, _RATIO = 2, 1 / 3  # bytes that come out before any deflated ones; deflated size by size, while none have come out
+# bytes that come out before any deflated ones; deflated size by size, while none have come out
+_HEADER, _RATIO = 2, 1 / 3
 
 
 class Piece(NamedTuple):
@@ -99,7 +102,8 @@ class _Deflated:
     def __init__(self) -> None:
         self.deflate = zlib.compressobj(_LEVEL)
         self.parts: list[bytes] = []
-        self._taken = self._told = self._given = 0  # bytes put in; put in at the last part that came out; that came out
+        # bytes put in; put in at the last part that came out; that came out
+        self._taken = self._told = self._given = 0
 
     def add(self, content: bytes) -> None:
         part = self.deflate.compress(content)

@@ -1,4 +1,5 @@
-"""Data for the scripts of a page: runs, queries and values in one part, rankings in another, within the size limit.
+"""Data for the scripts of a page: runs, queries and values in one part, rankings in another, within
+the size limit.
 
 Values are whole numbers of two bytes; everything is deflated.
 """
@@ -27,7 +28,9 @@ STEPS = 65_534
 """Steps of the range of a measure whose distinct values are too many for a table."""
 
 DISTINCT = 20_000
-"""Distinct values of a measure of which a table is kept, so that every number of the page is exact."""
+"""Distinct values of a measure of which a table is kept, so that every number of the page is
+exact.
+"""
 
 
 def coded(values: FloatArray, counted: BoolArray, *, most_distinct: int = DISTINCT) -> dict[str, Any]:
@@ -39,7 +42,8 @@ def coded(values: FloatArray, counted: BoolArray, *, most_distinct: int = DISTIN
         codes[kept] = codes_kept.reshape(-1)
         return {"codes": _base64(codes.tobytes()), "table": _base64(table.astype("<f8").tobytes()), "low": 0.0, "step": 0.0, "error": 0.0}
     low = float(table[0])
-    step = float(table[-1] / STEPS - table[0] / STEPS)  # halves first: the range of large numbers has no overflow
+    # halves first: the range of large numbers has no overflow
+    step = float(table[-1] / STEPS - table[0] / STEPS)
     codes[kept] = np.clip(np.rint((values[kept] - low) / step), 0, STEPS).astype("<u2")
     error = float(np.abs(low + step * codes[kept].astype(np.float64) - values[kept]).max())
     return {"codes": _base64(codes.tobytes()), "table": None, "low": low, "step": step, "error": error}
@@ -73,7 +77,8 @@ def _base64(content: bytes) -> str:
     return base64.b64encode(content).decode("ascii")
 
 
-_MEASURES = 3  # with so many of them each may have a table of `DISTINCT` values; with more they share that room
+# with so many of them each may have a table of `DISTINCT` values; with more they share that room
+_MEASURES = 3
 _TEXT = 300  # letters of a query's text
 _SHARE_OF_IDS = 0.25  # of all room; longer ones are shortened, so that rankings have some
 _SHARE_OF_TEXTS = 0.4  # of the room that the values leave; rankings take the rest

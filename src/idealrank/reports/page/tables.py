@@ -1,4 +1,5 @@
-"""The tables of a page: what anyone can read without scripts, with exact numbers beside what is shown.
+"""The tables of a page: what anyone can read without scripts, with exact numbers beside what is
+shown.
 
 One lists the queries that changed most between two runs, or that are the worst of one.
 """
@@ -334,7 +335,8 @@ def changes(subject: Subject, pair: tuple[int, int] | None, most: int) -> tuple[
     gain = (values[shown[-1], kept] - (values[shown[0], kept] if pair is not None else 0.0)) * direction
     if pair is not None:
         largest = np.abs(values[shown][:, kept]).max(initial=0.0)
-        gain = np.where(np.abs(gain) <= ROUNDING * largest, 0.0, gain)  # rounding is no change: a comparison counts it as equal
+        # rounding is no change: a comparison counts it as equal
+        gain = np.where(np.abs(gain) <= ROUNDING * largest, 0.0, gain)
     order = np.argsort(gain, kind="stable")
 
     def told(place: int) -> Change:

@@ -1,4 +1,5 @@
-"""The sentences of a page, taken from where reports have them, and its glossary: the measures for a reader new to them, and more terms.
+"""The sentences of a page, taken from where reports have them, and its glossary: the measures for a
+reader new to them, and more terms.
 
 What a measure is comes from the facts of its class.
 """
@@ -143,7 +144,8 @@ def _of_leading(comparison: Comparison) -> list[str]:
     first = next(iter(pair.measures.values()))
     against = "runner-up" if comparison.method.baseline is None else "baseline"
     verdict = verdict_text(pair, first, comparison.method)
-    verdict = f"t{verdict[1:]}" if verdict.startswith("These ") else verdict  # else it begins with a name
+    # else it begins with a name
+    verdict = f"t{verdict[1:]}" if verdict.startswith("These ") else verdict
     numbers = numbers_text(first, comparison.method, Shown.of(comparison))
     return [f"Best run against {against}: {verdict}: {numbers}.", "The page shows this pair until you choose another."]
 
@@ -231,7 +233,8 @@ def terms(subject: Subject) -> list[Term]:
     comparison = subject.comparison
     if comparison is None:
         return []
-    alone = subject.gated is None and len(comparison.pairs) == 1  # the sentences of several pairs do not say how alike rankings are
+    # the sentences of several pairs do not say how alike rankings are
+    alone = subject.gated is None and len(comparison.pairs) == 1
     said = unchanged(comparison.pairs[0].rankings)[:1] if alone else []
     rows = [row for pair in comparison.pairs for row in pair.measures.values()]
     tips = any(row.tipping is not None and (row.unjudged_a or row.unjudged_b) for row in rows)

@@ -1,4 +1,6 @@
-"""Decimal places in human-readable tables: as many as intervals allow, and enough that no number contradicts a verdict."""
+"""Decimal places in human-readable tables: as many as intervals allow, and enough that no number
+contradicts a verdict.
+"""
 
 import math
 from collections.abc import Iterable
@@ -11,7 +13,8 @@ FEWEST = 2
 """Decimals of values from 0 to 1 at least."""
 
 _MOST = 15  # decimals of a float64 below 1 that mean something
-_ROUNDING = 1e-12  # what differs by less is not told apart, or all of a report would have a dozen decimals
+# what differs by less is not told apart, or all of a report would have a dozen decimals
+_ROUNDING = 1e-12
 
 
 def decimals(intervals: Iterable[tuple[float, float]], *, apart: Iterable[tuple[float, float]] = (), asked: int | None = None) -> int:

@@ -1,4 +1,6 @@
-"""Every format that a report or a figure is written in: one registry, from which each ``--format`` takes its choices and its help."""
+"""Every format that a report or a figure is written in: one registry, from which each ``--format``
+takes its choices and its help.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple, TypeAlias, get_args
@@ -37,8 +39,10 @@ FORMATS: Mapping[str, Format] = {
         Format("latex", "LaTeX (booktabs)", "pasting"),
     )
 }
-"""By name, in the order in which help lists them. A new format is one more row, and a writer in each command that offers it; a flat format
-is one more row, and every command that writes rows has it."""
+"""By name, in the order in which help lists them. A new format is one more row, and a writer in
+each command that offers it; a flat format is one more row, and every command that writes rows has
+it.
+"""
 
 
 def formats_help(opening: str, names: Iterable[str], told: Mapping[str, str] | None = None) -> str:

@@ -1,4 +1,5 @@
-"""Tables as values, and one function for each form: plain text, Markdown, LaTeX, HTML, CSV, records.
+"""Tables as values, and one function for each form: plain text, Markdown, LaTeX, HTML, CSV,
+records.
 
 In Markdown, names and ids are never instructions, mentions or links.
 """
@@ -16,10 +17,12 @@ from idealrank.reports.table.text import Part, as_text, laid, printable
 
 # What would end the cell or the row, or stand for HTML.
 _CELL = str.maketrans({"|": "\\|", "<": "&lt;", "&": "&amp;"})
-# What would emphasise, link, or quote; an underline within a word does nothing, and brackets alone do not either.
+# What would emphasise, link, or quote; an underline within a word does nothing, and brackets alone
+# do not either.
 _MARKDOWN_SPECIAL = re.compile(r"[\\`*~]|\](?=[(\[:])|(?<![^\W_])_|_(?![^\W_])")
-# What pages make of a text once Markdown is read: mentions and addresses (the cutoff of a measure is neither), numbers of issues, links,
-# formulas, faces; and what begins a list, a quotation or a heading.
+# What pages make of a text once Markdown is read: mentions and addresses (the cutoff of a measure
+# is neither), numbers of issues, links, formulas, faces; and what begins a list, a quotation or a
+# heading.
 _LIVE = re.compile(
     r"(?<![^\W_])@|@(?!\d+(?!\w|[.-]\w))|#\d|GH-\d|://|www\.|\$|:[\w+-]+:|\A\s*(?:[>#]|[+-]\s|(?:-\s*){2,}\Z|=+\Z|\d{1,9}[.)](?:\s|\Z))",
     re.IGNORECASE,
@@ -30,8 +33,8 @@ _JOINER = "\u2060"  # takes no room, and no mention or link goes across it
 
 
 def markdown_text(text: str) -> str:
-    r"""Text that stays as it is, in a cell of a table or outside; readable in the source, too, where
-    nothing in it is live.
+    r"""Text that stays as it is, in a cell of a table or outside; readable in the source, too,
+    where nothing in it is live.
     """
     text = printable(text)
     if text == "#":  # the head of a column of letters
@@ -97,7 +100,8 @@ def latex_number(text: str, *, strong: bool = False) -> str:
 
 __all__ = ["Cell", "Column", "Table", "Tone", "as_html", "as_latex", "as_markdown", "as_records", "as_rows", "as_text", "html_text", "laid"]
 
-_PADDING = str.maketrans(dict.fromkeys("0123456789", "\u2007") | {".": "\u2008"})  # blanks as wide as a digit and as a point
+# blanks as wide as a digit and as a point
+_PADDING = str.maketrans(dict.fromkeys("0123456789", "\u2007") | {".": "\u2008"})
 
 
 def as_markdown(table: Table) -> str:
@@ -208,7 +212,7 @@ def html_text(text: str) -> str:
     return html.escape(printable(text, surrogates=False), quote=True)
 
 
-# --- for programs ----------------------------------------------------------------------------------------------------------------
+# --- for programs ---------------------------------------------------------------------------------
 
 
 def as_records(table: Table) -> list[dict[str, Any]]:

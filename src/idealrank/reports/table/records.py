@@ -1,4 +1,6 @@
-"""Results for programs: JSON, rows of cells (CSV) and trec_eval's layout, written piece by piece, for there may be ten million queries."""
+"""Results for programs: JSON, rows of cells (CSV) and trec_eval's layout, written piece by piece,
+for there may be ten million queries.
+"""
 
 import io
 import json
@@ -24,7 +26,8 @@ SCHEMA = 1
 _BLOCK = 4096
 _BREAKS = {"\n": "a line feed", "\r": "a carriage return", "\t": "a tab"}
 _BREAK = re.compile("[\n\r\t]")
-# Beginnings of formulas, in the width of East Asian letters too; not a number, and not the dash of an empty cell.
+# Beginnings of formulas, in the width of East Asian letters too; not a number, and not the dash of
+# an empty cell.
 _FORMULA = re.compile(r"(?!-\Z|[+-](?:\d+(?:\.\d*)?(?:e[+-]?\d+)?|inf|nan)\Z)[=+@\t\r\n\uff1d\uff0b\uff0d\uff20-]", re.IGNORECASE)
 
 
@@ -136,15 +139,16 @@ def evaluation_rows(
 
 
 def delimited(rows: Iterable[Row], delimiter: str = ",") -> Iterator[str]:
-    r"""Rows as lines of a flat format, quoted where they must be; an apostrophe stands before what a
-    spreadsheet would compute.
+    r"""Rows as lines of a flat format, quoted where they must be; an apostrophe stands before what
+    a spreadsheet would compute.
 
     Numbers are no formulas, also as ids. OWASP, "CSV Injection".
     """
     import csv  # noqa: PLC0415  (of all formats only these need it)
 
     line = io.StringIO()
-    writer = csv.writer(line, delimiter=delimiter, lineterminator="\r\n")  # so that a carriage return is quoted, as a line feed is
+    # so that a carriage return is quoted, as a line feed is
+    writer = csv.writer(line, delimiter=delimiter, lineterminator="\r\n")
     for cells in rows:
         writer.writerow([f"'{cell}" if _FORMULA.match(cell) else cell for cell in cells])
         yield line.getvalue().removesuffix("\r\n") + "\n"
@@ -187,7 +191,8 @@ def trec_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) -
         if per_query:
             for query, values in _rows(evaluation):
                 for text, value in values.items():
-                    # trec_eval says the number of queries, and what has a geometric mean, once, under "all".
+                    # trec_eval says the number of queries, and what has a geometric mean, once,
+                    # under "all".
                     if value is not None and measures[text].name != "NumQ" and measures[text].aggregate != "geometric":
                         yield _trec_line(measures[text].trec_name, query, _trec_value(value, measures[text].aggregate))
         yield _trec_line("runid", "all", evaluation.name)

@@ -1,7 +1,9 @@
-"""Plain text: aligned columns, tables line by line, reports as parts, lines of values as small as a word, and text for logs.
+"""Plain text: aligned columns, tables line by line, reports as parts, lines of values as small as a
+word, and text for logs.
 
-It is the same on a terminal and in a pipe. A report consists of parts, tables among them, so that a page shows the same, too. Logs of
-build servers are searched for commands: text for them is made harmless.
+It is the same on a terminal and in a pipe. A report consists of parts, tables among them, so that a
+page shows the same, too. Logs of build servers are searched for commands: text for them is made
+harmless.
 """
 
 import math
@@ -107,7 +109,8 @@ def _padded(cells: Sequence[Cell], kind: str, *, points: bool = True) -> list[li
     marks = max(len(cell.mark) for cell in cells)
     after = lacking([cell.text for cell in cells[1:]]) if points and kind == "number" else [""] * (len(cells) - 1)
     texts = [printable(cell.text) for cell in cells]
-    tails = [" " * (len(blank) + marks - len(cell.mark)) for cell, blank in zip(cells, ["", *after], strict=True)]  # the head's too
+    # the head's too
+    tails = [" " * (len(blank) + marks - len(cell.mark)) for cell, blank in zip(cells, ["", *after], strict=True)]
     widths = [len(text + cell.mark + tail) for text, cell, tail in zip(texts, cells, tails, strict=True)]
     column = []
     for place, (cell, text, tail, size) in enumerate(zip(cells, texts, tails, widths, strict=True)):
@@ -147,7 +150,9 @@ def _blocks(head: Sequence[Cell], rows: Sequence[Sequence[Cell]], width: int) ->
 
 
 Part: TypeAlias = list[str] | Table
-"""Lines of a paragraph, or a table; a blank line stands between two parts, and empty parts are left out."""
+"""Lines of a paragraph, or a table; a blank line stands between two parts, and empty parts are left
+out.
+"""
 
 
 class MethodLines(list[str]):

@@ -1,4 +1,6 @@
-"""Why two runs differ, as text, JSON and CSV: rank moves, the worst queries with their documents."""
+"""Why two runs differ, as text, JSON and CSV: rank moves, the worst queries with their
+documents.
+"""
 
 import json
 from collections.abc import Iterator

@@ -15,7 +15,8 @@ JUDGED: Mapping[str, list[str]] = {
     "different": ["the runs have different judgments, as asked"],
     "unknown": ["it is unknown whether the runs have the same judgments"],
 }
-# Presets whose other measures are shown to be those of the tool, too; every other preset is made from a tool's NDCG.
+# Presets whose other measures are shown to be those of the tool, too; every other preset is made
+# from a tool's NDCG.
 _OF_MORE_THAN_NDCG = ("standard", "trec_eval-9", "trec_eval-10", "trec_eval", "ir_measures")
 _NDCG = ("nDCG", "DCG", "iDCG")
 _OTHERS = 3

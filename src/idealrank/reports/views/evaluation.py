@@ -1,6 +1,8 @@
-"""The report of `idealrank evaluate`: runs side by side, under it the convention in words and what the numbers cover.
+"""The report of `idealrank evaluate`: runs side by side, under it the convention in words and what
+the numbers cover.
 
-Means on slices of the queries have tables of their own. Markdown and LaTeX are made from the same tables.
+Means on slices of the queries have tables of their own. Markdown and LaTeX are made from the same
+tables.
 """
 
 import math
@@ -454,7 +456,8 @@ def _pasted(
     ends = interval_columns(evaluations, intervals, digits) if intervals else {}
     for measure, mean in means.items():
         columns.append(mean)
-        if measure in ends and any(ends[measure].beside(run).text != "-" for run in runs):  # none beside what is no mean
+        # none beside what is no mean
+        if measure in ends and any(ends[measure].beside(run).text != "-" for run in runs):
             columns.append(replace(ends[measure], title="95 % interval"))
     table = Table.of(columns, runs)
     notes = ["Bold: the best of each measure."] if any(cell.strong for cell in table.cells()) else []

@@ -1,4 +1,6 @@
-"""An explanation as text: the list with the ideal beside it, and under it what would raise the value most."""
+"""An explanation as text: the list with the ideal beside it, and under it what would raise the
+value most.
+"""
 
 import json
 from collections.abc import Callable, Sequence
@@ -74,7 +76,8 @@ _LIST: dict[str, Callable[[RankedDocument], str]] = {
     "discount": lambda row: "" if row.discount is None else f"{row.discount:.4f}",
     "adds": lambda row: f"{row.contribution:.4f}",
 }
-# The discount of the ideal is that of its rank, which stands on the left; where ties are averaged it is in the JSON.
+# The discount of the ideal is that of its rank, which stands on the left; where ties are averaged
+# it is in the JSON.
 _IDEAL: dict[str, Callable[[IdealDocument], str]] = {
     "ideal document": lambda row: row.document,
     "grade": lambda row: _grade(row.grade),
@@ -84,7 +87,9 @@ _IDEAL: dict[str, Callable[[IdealDocument], str]] = {
 
 
 def _list(explanation: Explanation, rows: Sequence[RankedDocument], *, everything: bool) -> list[str]:
-    """The list, and for NDCG the ideal beside it, rank by rank; then what the ranks not shown add."""
+    """The list, and for NDCG the ideal beside it, rank by rank; then what the ranks not shown
+    add.
+    """
     reach = max(len(rows), explanation.cutoff or SHOWN)
     ideal = [row for row in explanation.ideal if everything or row.rank <= reach]
     last = max([*(row.rank for row in rows), *(row.rank for row in ideal)], default=0)

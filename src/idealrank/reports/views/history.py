@@ -1,4 +1,6 @@
-"""History of one measure in a store: every value with its change, one line a run, and the start of a failure."""
+"""History of one measure in a store: every value with its change, one line a run, and the start of
+a failure.
+"""
 
 import json
 import math

@@ -1,4 +1,6 @@
-"""Overlap of two runs, and matrices of several, in every format; each contains the number of queries."""
+"""Overlap of two runs, and matrices of several, in every format; each contains the number of
+queries.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -191,7 +193,7 @@ def overlap_rows(found: Overlap, *, per_query: bool = False) -> Iterator[Row]:
         yield [*found.names, text, csv_cell(value), str(n), *counts, found.ties]
 
 
-# --- several runs ----------------------------------------------------------------------------------------------------------------
+# --- several runs ---------------------------------------------------------------------------------
 
 
 def matrix_parts(found: OverlapMatrix) -> list[Part]:

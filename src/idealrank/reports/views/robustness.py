@@ -1,4 +1,6 @@
-"""The report of `idealrank robust`: a few sentences, a grid of all variants, what turns the verdict, and how it was found out."""
+"""The report of `idealrank robust`: a few sentences, a grid of all variants, what turns the
+verdict, and how it was found out.
+"""
 
 import json
 import math

@@ -1,4 +1,6 @@
-"""Entries of a store: what one is, how it came about, its numbers and input files; and the changes between two evaluations."""
+"""Entries of a store: what one is, how it came about, its numbers and input files; and the changes
+between two evaluations.
+"""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -74,7 +76,8 @@ def _of_comparison(result: Mapping[str, Any]) -> Table:
     method = result["method"]
     tests = method["families"].get("all queries", len(rows))
     note = f"b - a; p: {method['test']} test, {method['correction']} correction over {tests} tests"
-    judged = [f"{said.capitalize()}." for said in JUDGED[method.get("judgments", "same")]]  # an earlier version did not ask
+    # an earlier version did not ask
+    judged = [f"{said.capitalize()}." for said in JUDGED[method.get("judgments", "same")]]
     return Table.of(columns, rows, notes=[note, *judged])
 
 

@@ -1,4 +1,6 @@
-"""The report of `idealrank seeds`: two systems over copies and queries, where the variance comes from, and what more would buy."""
+"""The report of `idealrank seeds`: two systems over copies and queries, where the variance comes
+from, and what more would buy.
+"""
 
 import json
 import math

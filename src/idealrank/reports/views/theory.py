@@ -99,7 +99,7 @@ def _labelled(text: str, label: str = "", width: int = 0) -> str:
     return "".join(f"{line}\n" for line in filled(text, label.ljust(width) + "  " if label else ""))
 
 
-# --- limits ------------------------------------------------------------------------------------------------------------------
+# --- limits ---------------------------------------------------------------------------------------
 
 
 def limits_json(rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str) -> str:

@@ -59,7 +59,8 @@ def _values(
     evaluation: Evaluation, column: TrecColumn, zscores: ZScores | None, silent: Collection[str], made_up: Collection[str]
 ) -> FloatArray:
     values = evaluation[column.measure]
-    if silent and column.measure.name == "YAAP":  # of an empty list it is no 0, but version 9 computes nothing and counts 0
+    # of an empty list it is no 0, but version 9 computes nothing and counts 0
+    if silent and column.measure.name == "YAAP":
         values = np.where([query in silent for query in evaluation.queries], 0.0, values)
     if isinstance(column.made_up, float):
         values = values + np.where([query in made_up for query in evaluation.queries], column.made_up, 0.0)

@@ -1,4 +1,6 @@
-"""The report of `idealrank choose`: a recommendation, tables of discounts by cutoffs, and how it was found out."""
+"""The report of `idealrank choose`: a recommendation, tables of discounts by cutoffs, and how it
+was found out.
+"""
 
 import json
 from collections.abc import Callable, Iterator

@@ -1,4 +1,5 @@
-"""Confidence bands of an estimated chance of relevance, a test that it rises along the list, and bounds that hold where it does.
+"""Confidence bands of an estimated chance of relevance, a test that it rises along the list, and
+bounds that hold where it does.
 
 At each canonical score, a band is Wilson's interval with the effective number of documents.
 """
@@ -81,7 +82,8 @@ def _between_queries(documents: PlacedDocuments, code: IntArray, weights: FloatA
     cells, queries = share.size if weights is None else weights.shape[1], documents.n_queries
     step, total = max(1, _ROWS // cells), np.zeros(share.size)
     residuals = _own_residuals(share) if weights is None else _weighted_residuals(weights, share)
-    # NumPy adds rows of several columns one by one, so blocks of any size have the same sum; a single column it adds in pairs.
+    # NumPy adds rows of several columns one by one, so blocks of any size have the same sum; a
+    # single column it adds in pairs.
     rows = step if share.size == 1 else min(step, max(1, _HELD // max(cells, share.size)))
     query, relevant, code = documents.by_query(code)
     for begin in range(0, queries, step):
@@ -161,7 +163,8 @@ class MonotoneCheck:
     blocks : int
         Number of equal stretches of the list that were compared.
     falls : tuple of float or None
-        Neighbouring stretches, as (from, to) in canonical scores, between which the probability falls most; None if it never falls.
+        Neighbouring stretches, as (from, to) in canonical scores, between which the probability
+        falls most; None if it never falls.
 
     Examples
     --------

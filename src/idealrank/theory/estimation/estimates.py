@@ -1,6 +1,8 @@
-"""ybar from data: the chance of relevance along a list, how sure it is, and what it implies for NDCG of longer lists.
+"""ybar from data: the chance of relevance along a list, how sure it is, and what it implies for
+NDCG of longer lists.
 
-The estimators smooth the labels of a sample; their settings have defaults, and a kernel looks as far as cross-validation says.
+The estimators smooth the labels of a sample; their settings have defaults, and a kernel looks as
+far as cross-validation says.
 """
 
 import math
@@ -40,7 +42,8 @@ from idealrank.theory.relevance import Chance, RelevanceModel
 
 _CELLS = 256
 _NARROWEST = 1 / (GRID - 1)
-# The bandwidth that predicts best has a bias as large as its noise; a band needs less bias than that.
+# The bandwidth that predicts best has a bias as large as its noise; a band needs less bias than
+# that.
 _SHRINK = 0.7
 _SHARES = (2.0, 1.4, 1.0, 0.7, 0.5, 0.35, 0.25)
 
@@ -236,7 +239,8 @@ CutoffLike: TypeAlias = int | str | RelativeCutoff | None
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class YbarEstimate:
-    """Estimate of ybar: call it with canonical scores, or pass it to `limit`, `pseudo_expectation` and `simulate`.
+    """Estimate of ybar: call it with canonical scores, or pass it to `limit`, `pseudo_expectation`
+    and `simulate`.
 
     Parameters
     ----------
@@ -253,7 +257,8 @@ class YbarEstimate:
     level : float
         Nominal coverage of the band at each score.
     check : MonotoneCheck
-        Test of whether the labels contradict a rising ybar; check it before using an isotonic estimate.
+        Test of whether the labels contradict a rising ybar; check it before using an isotonic
+        estimate.
     grades : tuple of float
         Falling; (1.0,) for binary relevance.
 
@@ -290,7 +295,9 @@ class YbarEstimate:
     _sample: Sample = field(repr=False)
 
     def __str__(self) -> str:
-        """Return the basis of the estimate, and the curve with its band at the bottom, the middle and the top."""
+        """Return the basis of the estimate, and the curve with its band at the bottom, the middle
+        and the top.
+        """
         places = (0.0, 0.5, 1.0)
         ends = zip(places, self(places), *self.band(places), strict=True)
         curve = ", ".join(f"{value:.3f} [{low:.3f}, {high:.3f}] at s = {at:g}" for at, value, low, high in ends)
@@ -302,10 +309,13 @@ class YbarEstimate:
         return self._curves.at(len(self.grades) - 1, np.asarray(score, np.float64))
 
     def band(self, score: Any) -> tuple[FloatArray, FloatArray]:
-        """Return the lower and upper end of the band at canonical scores, each in the shape of `score`."""
+        """Return the lower and upper end of the band at canonical scores, each in the shape of
+        `score`.
+        """
         places = np.asarray(score, np.float64)
         if self.method.startswith("isotonic"):
-            # Of a rising function a bound from below holds at all higher scores too, one from above at all lower.
+            # Of a rising function a bound from below holds at all higher scores too, one from above
+            # at all lower.
             below, above = np.floor(places * (GRID - 1) + 1e-9), np.ceil(places * (GRID - 1) - 1e-9)
             return self.low[_clipped(below)], self.high[_clipped(above)]
         kind, knots = self._curves.kind, self._curves.knots
@@ -327,7 +337,8 @@ class YbarEstimate:
     ) -> Implied:
         """Return the limit of NDCG for this ranker, with an interval; see `limit`.
 
-        If the limit is ybar(1), the very top, the estimate has the bias of its last bin, and the interval does not cover it.
+        If the limit is ybar(1), the very top, the estimate has the bias of its last bin, and the
+        interval does not cover it.
 
         Parameters
         ----------
@@ -385,13 +396,17 @@ class YbarEstimate:
         resamples: int = 500,
         rng: RandomLike = None,
     ) -> "Implied | tuple[Implied, ...]":
-        """Return the mean NDCG of this ranker on a list of n documents of the same kind, with an interval.
+        """Return the mean NDCG of this ranker on a list of n documents of the same kind, with an
+        interval.
 
-        This is N*, see `pseudo_expectation`. The interval is for the mean over such lists; a single list varies around it.
+        This is N*, see `pseudo_expectation`. The interval is for the mean over such lists; a single
+        list varies around it.
 
-        For 40 samples of 500 documents each, 95 % intervals at n = 100,000 contained the true mean in 0.90 to 1.00 of cases under log2 and
-        0.80 to 0.97 under zipf(0.5), for the kernel and five ybar; under zipf(1), which depends on the very top, in 0.75 to 0.90. Isotonic
-        estimates, and bins where ybar is steep at the top, are worse (``experiments/ybar_bands.py --implied``).
+        For 40 samples of 500 documents each, 95 % intervals at n = 100,000 contained the true mean
+        in 0.90 to 1.00 of cases under log2 and 0.80 to 0.97 under zipf(0.5), for the kernel and
+        five ybar; under zipf(1), which depends on the very top, in 0.75 to 0.90. Isotonic
+        estimates, and bins where ybar is steep at the top, are worse (``experiments/ybar_bands.py
+        --implied``).
 
         Parameters
         ----------
@@ -501,17 +516,21 @@ def estimate_ybar(
     labels, scores : array-like, shape (n,) or (n_queries, width)
         As for `ndcg`; 2-D: one query per row.
     group, offsets, qid
-        Grouping of items into lists, see `Lists.from_arrays`; default one query. Several queries are pooled, document by document.
+        Grouping of items into lists, see `Lists.from_arrays`; default one query. Several queries
+        are pooled, document by document.
     method : str, optional
-        ``"kernel"``: local linear regression, for a ybar without jumps; ``"binned"``: the share of relevant documents in each bin;
-        ``"isotonic"``: pool adjacent violators, which assumes that ybar rises; see `check` of the result.
+        ``"kernel"``: local linear regression, for a ybar without jumps; ``"binned"``: the share of
+        relevant documents in each bin; ``"isotonic"``: pool adjacent violators, which assumes that
+        ybar rises; see `check` of the result.
     bins : int or sequence of float, optional
-        Number of equal bins, or their edges from 0 to 1; default the square root of n, or as many as leave none empty.
+        Number of equal bins, or their edges from 0 to 1; default the square root of n, or as many
+        as leave none empty.
     bandwidth : float, optional
-        Bandwidth of the kernel to either side; default 0.7 times the bandwidth that predicts each document best from the others, at most
-        0.6 n^-1/4.
+        Bandwidth of the kernel to either side; default 0.7 times the bandwidth that predicts each
+        document best from the others, at most 0.6 n^-1/4.
     rel : float or str, optional
-        Lowest relevant grade, or ``"graded"`` for one probability per grade above 0; ybar is then the probability of any of them.
+        Lowest relevant grade, or ``"graded"`` for one probability per grade above 0; ybar is then
+        the probability of any of them.
     level : float, optional
         Nominal coverage of the band at each score.
 
@@ -522,7 +541,8 @@ def estimate_ybar(
     Raises
     ------
     InputError
-        NaN, lists that do not match, labels of one kind only, or a bin or neighbourhood without documents.
+        NaN, lists that do not match, labels of one kind only, or a bin or neighbourhood without
+        documents.
     OptionError
         An unknown option, or one that does not belong to the method.
 
@@ -533,20 +553,22 @@ def estimate_ybar(
     isotonic estimate assumes only that ybar rises: the documents just below a score bound it from below, those just above from above, by
     Clopper and Pearson's limits.
 
-    Coverage of 95 % bands for one query, on average over canonical scores and at the worst of them, for n = 500 and 5000
-    (``experiments/ybar_bands.py``, 200 samples each; three smooth ybar, a step, and one that falls steeply from the top)::
+    Coverage of 95 % bands for one query, on average over canonical scores and at the worst of them,
+    for n = 500 and 5000 (``experiments/ybar_bands.py``, 200 samples each; three smooth ybar, a
+    step, and one that falls steeply from the top)::
 
                    smooth, mean    worst       step, mean, worst       steep top, mean, worst    width, smooth
         kernel     0.95 to 0.96    0.87 0.89   0.96 0.97   0.53 0.44   0.96 0.97   0.90 0.93     0.19 0.07
         binned     0.95 to 0.96    0.71 0.85   0.94 0.96   0.28 0.53   0.92 0.95   0.33 0.81     0.31 0.18
         isotonic   1.00            0.99 0.98   0.98 0.97   0.89 0.94   0.99 0.98   0.98 0.95     0.31 0.15
 
-    The kernel is the default: its bands are narrower with similar coverage. Next to a jump it is wrong, as bins are; there only an
-    assumption such as a rising ybar helps.
+    The kernel is the default: its bands are narrower with similar coverage. Next to a jump it is
+    wrong, as bins are; there only an assumption such as a rising ybar helps.
 
-    The bands do not include two effects. Lists of m documents locate a document only to within about the root of s (1 - s) / m: short lists
-    give a blurred ybar, too low at a steep top. And a pool of unlike queries has an NDCG of its own, which is not the mean of theirs (off
-    by 0.01 for the 40 queries of `paper_rankers`, 500 documents each, in random order).
+    The bands do not include two effects. Lists of m documents locate a document only to within
+    about the root of s (1 - s) / m: short lists give a blurred ybar, too low at a steep top. And a
+    pool of unlike queries has an NDCG of its own, which is not the mean of theirs (off by 0.01 for
+    the 40 queries of `paper_rankers`, 500 documents each, in random order).
 
     Examples
     --------
@@ -586,7 +608,8 @@ def _band(sample: Sample, way: SmoothingMethod, value: FloatArray, level: float)
         return np.minimum(low, value), np.maximum(high, value)
     size = worth(documents, way.code, way.weights, value)
     if not documents.clustered:
-        # A canonical score is itself uncertain by s (1 - s) / n, which counts where ybar is steep. Differences between queries have it.
+        # A canonical score is itself uncertain by s (1 - s) / n, which counts where ybar is steep.
+        # Differences between queries have it.
         spread, slope = value * (1 - value), np.gradient(value, way.score) if value.size > 1 else np.zeros(1)
         wider = spread / size + slope**2 * way.score * (1 - way.score) / sample.n
         size = np.where(spread > 0, spread / np.where(wider > 0, wider, 1.0), size)

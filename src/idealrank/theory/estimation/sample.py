@@ -1,4 +1,6 @@
-"""The documents that an estimate is made of: canonical scores, shares of the list from the bottom, and samples drawn again."""
+"""The documents that an estimate is made of: canonical scores, shares of the list from the bottom,
+and samples drawn again.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,10 +18,11 @@ from idealrank.theory.estimation.smoothing import Cells
 
 
 def canonical_scores(scores: Any, group: Any = None, *, offsets: Any = None, qid: Any = None) -> FloatArray:
-    """Compute for each document the share of its query's documents that it is ranked above; itself and ties count half.
+    """Compute for each document the share of its query's documents that it is ranked above; itself
+    and ties count half.
 
-    The value is (rank from the bottom - 1/2) / n, with mid-ranks for ties: the mean over a query is 1/2, and the top document of n has 1 -
-    1/(2n).
+    The value is (rank from the bottom - 1/2) / n, with mid-ranks for ties: the mean over a query is
+    1/2, and the top document of n has 1 - 1/(2n).
 
     Parameters
     ----------
@@ -163,7 +166,8 @@ class Sample:
                 yield _without_gaps(self._gathered(score, code, drawn[self.query].astype(np.float64)))
             return
         whole = self._gathered(score, code, None)
-        # A document has its highest grade, or none: the table of places and grades is drawn at once.
+        # A document has its highest grade, or none: the table of places and grades is drawn at
+        # once.
         kinds = np.diff(np.vstack([np.zeros(score.size), whole.reached, whole.count]), axis=0)
         for _ in range(times):
             table = rng.multinomial(self.n, kinds.ravel() / self.n).reshape(kinds.shape).astype(np.float64)

@@ -10,7 +10,8 @@ from scipy.optimize import isotonic_regression
 from idealrank.data.types import FloatArray, IntArray
 
 _CELLS = 512  # a kernel sees documents gathered in so many places
-_HELD = 3 << 12  # weights made at a time: few enough bytes that malloc does not ask the system for them
+# weights made at a time: few enough bytes that malloc does not ask the system for them
+_HELD = 3 << 12
 GRID = 101  # where it is evaluated
 LEAST_WEIGHT = 1e-9  # below it a line has no two places to go through
 

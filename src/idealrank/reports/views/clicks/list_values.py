@@ -33,7 +33,8 @@ def dcg_parts(values: Mapping[str, LoggedDCG], difference: LoggedDCGDifference |
     parts: list[Part] = [cautions] if cautions else []
     parts.append(Table.of(columns, list(values.items())))
     if difference is not None:
-        needed = math.inf if difference.verdict == "no support" else difference.lists_needed()  # more lists do not mend the support
+        # more lists do not mend the support
+        needed = math.inf if difference.verdict == "no support" else difference.lists_needed()
         pairs: list[Column[ListMean]] = [
             Column(title="B - A by", cell=lambda one: "DCG" if one is difference.dcg else "NDCG"),
             Column(title="difference", kind="number", cell=lambda one: number_cell(_known(one.value), PLACES, signed=True)),

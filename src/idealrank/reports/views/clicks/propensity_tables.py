@@ -1,4 +1,6 @@
-"""Propensities by rank, as tables, JSON and CSV: of the position-based model, harvested, and with trust bias."""
+"""Propensities by rank, as tables, JSON and CSV: of the position-based model, harvested, and with
+trust bias.
+"""
 
 import json
 from collections.abc import Iterator

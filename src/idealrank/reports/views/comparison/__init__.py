@@ -1,1 +1,3 @@
-"""Comparisons: a paragraph that anyone can read, tables, letters and maps of many runs, and the labels behind a verdict."""
+"""Comparisons: a paragraph that anyone can read, tables, letters and maps of many runs, and the
+labels behind a verdict.
+"""

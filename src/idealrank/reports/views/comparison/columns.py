@@ -1,4 +1,6 @@
-"""The columns of all tables of differences, one list for every format and for pages; and the decimals they are shown with."""
+"""The columns of all tables of differences, one list for every format and for pages; and the
+decimals they are shown with.
+"""
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -119,7 +121,8 @@ class Line(NamedTuple):
 Where: TypeAlias = Literal[
     "pair", "with slices", "slices", "baseline", "robust", "judged", "page", "page: more", "page: pairs", "page: slices", "page: robust"
 ]
-"""The tables: for each, the function of `reports` that makes it, and the formats that print it. Rows of those marked * may be slices.
+"""The tables: for each, the function of `reports` that makes it, and the formats that print it.
+Rows of those marked * may be slices.
 
 * pair: `comparison.pair_table`, text; `markup.comparison_cells` without slices, Markdown and LaTeX.
 * with slices *: `markup.comparison_cells`, slices below each measure, Markdown and LaTeX.
@@ -127,8 +130,8 @@ Where: TypeAlias = Literal[
 * baseline: `league`, runs beside a baseline, text.
 * judged: `comparison.judged_table`, how far the judgments reach, text.
 * robust: `robustness.movers_table`, variants, text.
-* page: `tables.pair_grid` of a page; page: more: `more_grid`; page: pairs: `every_pair_grid`; page: slices *: `slices_grid`;
-  page: robust: `robust_grid`.
+* page: `tables.pair_grid` of a page; page: more: `more_grid`; page: pairs: `every_pair_grid`; page:
+  slices *: `slices_grid`; page: robust: `robust_grid`.
 
 JSON, CSV and frames do not use these columns: they have the fields of `Difference` and `Slice`.
 """
@@ -181,7 +184,7 @@ def meanings(tables: Iterable[Where], power: float = POWER) -> list[str]:
     return [f"{title}: {meaning.format(power=f'{100 * power:g} %')}" for title, meaning in dict.fromkeys(shown)]
 
 
-# --- the cells ---------------------------------------------------------------------------------------------------------------
+# --- the cells ------------------------------------------------------------------------------------
 
 
 def _mean(line: Line, shown: Shown, side: Literal["a", "b"]) -> Cell:
@@ -210,7 +213,8 @@ def _effect(line: Line, _: Shown) -> Cell:
 
 
 def _detectable(line: Line, shown: Shown) -> Cell:
-    if not isinstance(line.row, Difference) and math.isinf(line.row.detectable):  # so few queries can show no difference
+    # so few queries can show no difference
+    if not isinstance(line.row, Difference) and math.isinf(line.row.detectable):
         return Cell("none", None, tone="quiet")
     return number_cell(line.row.detectable, shown.places, tone="quiet")
 
@@ -242,7 +246,8 @@ def _judged(row: Difference, shown: Shown) -> Cell:
 
 
 def _short_verdict(line: Line, shown: Shown) -> Cell:
-    unknown = isinstance(line.row, Difference) and not line.row.error_rate_known  # a sentence only counts these verdicts
+    # a sentence only counts these verdicts
+    unknown = isinstance(line.row, Difference) and not line.row.error_rate_known
     caution = caution_mark(line.row) if shown.marked or unknown else ""
     return Cell(word(line.row), mark=caution, tone=decided_tone(line.row.verdict))
 
@@ -252,7 +257,7 @@ def _verdict(line: Line, _: Shown) -> Cell:
     return Cell(shown.word, mark=caution_mark(line.row), tone=shown.tone)
 
 
-# --- the list ----------------------------------------------------------------------------------------------------------------
+# --- the list -------------------------------------------------------------------------------------
 
 
 def _in(title: str, *where: Where) -> dict[Where, str]:

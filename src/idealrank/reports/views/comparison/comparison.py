@@ -1,4 +1,6 @@
-"""The report of `idealrank compare`: a paragraph that anyone can read, tables, and the method; JSON and CSV with every digit."""
+"""The report of `idealrank compare`: a paragraph that anyone can read, tables, and the method; JSON
+and CSV with every digit.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping

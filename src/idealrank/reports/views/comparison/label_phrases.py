@@ -1,4 +1,6 @@
-"""Sentences on the labels behind a verdict: what it takes unlabelled documents to be, and what to do if there are too few labels."""
+"""Sentences on the labels behind a verdict: what it takes unlabelled documents to be, and what to
+do if there are too few labels.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple

@@ -1,7 +1,9 @@
-"""Comparisons of many runs for people: the top group, then league tables with letters, or tables against a baseline, and a map.
+"""Comparisons of many runs for people: the top group, then league tables with letters, or tables
+against a baseline, and a map.
 
-Letters are as papers have them: each run has one, and a mean carries the letters of the runs it is better than. The map has the
-differences of all pairs, the best run first, and is never wider than a page.
+Letters are as papers have them: each run has one, and a mean carries the letters of the runs it is
+better than. The map has the differences of all pairs, the best run first, and is never wider than a
+page.
 """
 
 from collections import Counter

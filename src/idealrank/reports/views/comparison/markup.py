@@ -1,4 +1,5 @@
-"""Comparisons to paste, as Markdown and LaTeX: the tables of the report with marks, letters and notes on the method; a table for a paper.
+"""Comparisons to paste, as Markdown and LaTeX: the tables of the report with marks, letters and
+notes on the method; a table for a paper.
 
 The table for a paper has a row a run and a column a measure, the best in bold, and a triangle up or
 down if a run is better or worse than the baseline.

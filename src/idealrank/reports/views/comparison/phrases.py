@@ -1,7 +1,9 @@
-"""Phrases of a comparison: why there are too few judgments, how similar the rankings are, and a difference as results that users get.
+"""Phrases of a comparison: why there are too few judgments, how similar the rankings are, and a
+difference as results that users get.
 
-There are too few judgments if the share of unjudged documents that would undo an answer is likely to be relevant. Every output takes
-these phrases from here, with names that are fit for its place; `Phrases` has the words of the answer.
+There are too few judgments if the share of unjudged documents that would undo an answer is likely
+to be relevant. Every output takes these phrases from here, with names that are fit for its place;
+`Phrases` has the words of the answer.
 """
 
 import math
@@ -26,7 +28,9 @@ BOTH_RUNS = (
     "both runs: first likely behind and likely ahead, then the larger of the two upper limits for both; both times, the difference must "
     "stay significant and keep its sign"
 )
-"""The rule of the verdict in a phrase: why a difference may stand though its tipping point is low."""
+"""The rule of the verdict in a phrase: why a difference may stand though its tipping point is
+low.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,7 +259,8 @@ def unchanged(found: Rankings | None) -> list[str]:
     rbo = [f" (RBO {mean:.2f})" for text, mean in found.mean.items() if text.startswith("RBO") and math.isfinite(mean)][:1]
     depths = [text.removeprefix("Same@") for text in found.mean if text.startswith("Same@")]
     depths = [depth for depth in depths if found.mean.keys() >= {f"Same(order=any)@{depth}", f"overlap@{depth}"}]
-    said = list(dict.fromkeys(_at(depth, found) for depth in depths))  # two cutoffs beyond short lists look at the same ranks
+    # two cutoffs beyond short lists look at the same ranks
+    said = list(dict.fromkeys(_at(depth, found) for depth in depths))
     return [one + (rbo[0] if rbo and not number else "") + "." for number, one in enumerate(said)]
 
 
@@ -272,7 +277,8 @@ def _at(depth: str, found: Rankings) -> str:
         differ = {"is": "differs", "are": "differ"}
         subject, _, verb = what.rpartition(" ")
         text = f"{subject} {differ[verb]} on {_each(found.queries, 'all')} that both answer"
-    # overlap@k divides by k: times k it is a number of documents, whatever the lengths of the lists.
+    # overlap@k divides by k: times k it is a number of documents, whatever the lengths of the
+    # lists.
     count = f"{shared * int(depth):.1f}" if depth.isdigit() else f"{shared:.0%}"
     share = count if ranks is None else f"{count} of {ranks}"
     return text if ranks == 1 else f"{text}; on average, {share} are shared"
@@ -294,7 +300,8 @@ def _looked_at(depth: str, found: Rankings) -> tuple[str, int | None]:
 
 
 _NUMBERS = dict(enumerate(("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), start=1))
-_SAID = ("better", "worse", "equivalent", "undecided")  # with too few judgments, a difference is not put into plain words
+# with too few judgments, a difference is not put into plain words
+_SAID = ("better", "worse", "equivalent", "undecided")
 _SMALL = 0.05  # counts below it round to 0.0 and get two digits
 
 
@@ -332,7 +339,9 @@ def plain_effect(row: Difference) -> str:
 
 
 def _counts(row: Difference) -> tuple[float, str, int] | None:
-    """Return the unit of a measure, its size, and its decimals; None if the measure counts nothing."""
+    """Return the unit of a measure, its size, and its decimals; None if the measure counts
+    nothing.
+    """
     measure = _measure(row)
     if measure is None or not measure.counts or measure.judged_only or not isinstance(measure.cutoff, int):
         return None

@@ -1,4 +1,6 @@
-"""Slices of the queries: a table a pair for the first measure, and in brief what the other measures say of them."""
+"""Slices of the queries: a table a pair for the first measure, and in brief what the other measures
+say of them.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -74,7 +76,9 @@ def _other_slices(pair: Pair, first: str, shown: Shown) -> Part:
 
 
 def _brief(title: str, corner: str, head: Sequence[str], rows: "Mapping[str, Mapping[str, Slice]]", shown: Shown) -> Table:
-    """A row each of `rows`, by its name, and a column each of `head`; the title explains the marks."""
+    """A row each of `rows`, by its name, and a column each of `head`; the title explains the
+    marks.
+    """
     names: Column[str] = Column(title=corner, cell=lambda row: clipped(row, _SLICE))
     table = Table.of([names, *(_brief_column(name, rows, shown) for name in head)], rows)
     marks = {cell.mark for cell in table.cells()}

@@ -24,7 +24,9 @@ TOO_FEW = "too few judgments"
 """The word where a test decides and the judgments do not support it."""
 
 CONTRADICTED = "contradicted by a judge"
-"""The state of an undecided difference whose sign people and a judge disagree on; its word is undecided."""
+"""The state of an undecided difference whose sign people and a judge disagree on; its word is
+undecided.
+"""
 
 Side: TypeAlias = Literal["better", "worse", "equal", "withheld"]
 
@@ -142,7 +144,8 @@ def state_of_check(check: "Check", gated: "Gated") -> str:
         return check.outcome
     if not check.carried:
         return TOO_FEW
-    # A stored gate has no grades of the judge; only a judge withholds an answer that the judgments support.
+    # A stored gate has no grades of the judge; only a judge withholds an answer that the judgments
+    # support.
     by_judge = check.is_contradicted(gated.policy.alpha) or check.outcome == TOO_FEW
     return CONTRADICTED if by_judge else check.outcome
 

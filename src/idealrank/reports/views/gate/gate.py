@@ -1,4 +1,6 @@
-"""Report of a gate, as text and JSON: the verdict first, then every check, the worst queries, contracts, and the method."""
+"""Report of a gate, as text and JSON: the verdict first, then every check, the worst queries,
+contracts, and the method.
+"""
 
 import json
 import math

@@ -1,4 +1,6 @@
-"""A gate as JUnit XML, which every build server reads: a test case for each check and each contract."""
+"""A gate as JUnit XML, which every build server reads: a test case for each check and each
+contract.
+"""
 
 import re
 import xml.etree.ElementTree as ET
@@ -26,8 +28,8 @@ from idealrank.reports.views.gate.sentences import (
 )
 from idealrank.version import __version__
 
-# What XML 1.0 cannot hold, and control characters, which it may hold and no reader shows; a carriage return would come back as a line
-# feed. Section 2.2 of the recommendation.
+# What XML 1.0 cannot hold, and control characters, which it may hold and no reader shows; a
+# carriage return would come back as a line feed. Section 2.2 of the recommendation.
 _UNFIT = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 

@@ -1,4 +1,6 @@
-"""A gate on a pull request: a comment in Markdown that fits and that no name or id can get out of, and annotations beside the change."""
+"""A gate on a pull request: a comment in Markdown that fits and that no name or id can get out of,
+and annotations beside the change.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,7 +37,9 @@ MARKER = "<!-- idealrank gate -->"
 """Stands at the end of each comment, so that a program finds its own and replaces it."""
 
 COMMENT_BYTES = 65_535
-"""GitHub takes fewer than 65,536 characters; bytes are never fewer than characters, however these are counted."""
+"""GitHub takes fewer than 65,536 characters; bytes are never fewer than characters, however these
+are counted.
+"""
 
 _HEAD = (
     "",
@@ -149,7 +153,8 @@ def _check_row(gated: Gated, check: Check, places: int) -> str:
     word = mark_of_check(check, gated).word
     shown = f"**{word}**" if check.decides and not check.passed else word
     named = [f"{shown}{caution_mark_of_check(check)}", code(check.measure), code(check.baseline)]
-    why = _why(gated, check, places)  # where the judgments do not carry it, the rest of the sentence stands above the table
+    # where the judgments do not carry it, the rest of the sentence stands above the table
+    why = _why(gated, check, places)
     why = why if check.carried else f"{why.partition(NOT_CARRIED)[0]}{NOT_CARRIED}"
     return _row([*named, *means, visible(check, places), unjudged(check), plain(why, _WHY)])
 

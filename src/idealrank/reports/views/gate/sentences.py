@@ -1,4 +1,6 @@
-"""Sentences that every output of a gate shares: the verdict, its numbers, and the detectable drop."""
+"""Sentences that every output of a gate shares: the verdict, its numbers, and the detectable
+drop.
+"""
 
 import math
 from collections import Counter
@@ -29,7 +31,8 @@ _DROP = Phrases(
 _AGAIN = "run the gate again"
 _JUDGE_STEP = "Let people grade again what they and the judge grade differently; 'idealrank judge check' says where that is."
 _NEITHER = "The run neither passed nor failed (exit code 3 of the command)."
-_FEWER = 0.1  # of all documents: by so much the baseline's unjudged share exceeds the run's where a drop may hide
+# of all documents: by so much the baseline's unjudged share exceeds the run's where a drop may hide
+_FEWER = 0.1
 _ASKED = {"neutral": "", "fail": ", so that the gate is closed", "pass": "; the policy lets that pass"}
 
 

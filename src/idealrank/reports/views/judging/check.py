@@ -221,7 +221,7 @@ def check_markdown(checks: Sequence[JudgeCheck], *, details: bool = False) -> st
     return parts_markdown(check_parts(checks, details=details))
 
 
-# --- for programs ------------------------------------------------------------------------------------------------------------
+# --- for programs ---------------------------------------------------------------------------------
 
 
 def check_json(checks: Sequence[JudgeCheck], *, details: bool = True) -> str:  # noqa: ARG001  (JSON always has everything)

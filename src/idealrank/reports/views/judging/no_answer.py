@@ -16,7 +16,8 @@ from idealrank.reports.table.text import Part, filled, wrapped
 from idealrank.reports.views.judging.agreement import number_text
 from idealrank.version import __version__
 
-_RATES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # false-return rates up to which the table has the best recall
+# false-return rates up to which the table has the best recall
+_RATES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 class _Rate(NamedTuple):

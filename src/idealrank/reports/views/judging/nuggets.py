@@ -28,7 +28,8 @@ def nugget_parts(
     parts: list[Part] = [query_table(one) for one in evaluations] if per_query else []
     parts += [means_table(evaluations, means), interval_table(evaluations, means)]
     if comparison is not None:
-        parts += comparison_parts(comparison)[:-1]  # the convention, the last part, says nothing about nuggets
+        # the convention, the last part, says nothing about nuggets
+        parts += comparison_parts(comparison)[:-1]
     return [*parts, [_counted(one, several=len(evaluations) > 1) for one in evaluations]]
 
 

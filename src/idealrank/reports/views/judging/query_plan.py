@@ -1,4 +1,6 @@
-"""Queries to label, what their labels cost, and how precise they are, as tables, Markdown, JSON and CSV."""
+"""Queries to label, what their labels cost, and how precise they are, as tables, Markdown, JSON and
+CSV.
+"""
 
 import json
 from collections.abc import Iterator, Sequence
