@@ -27,8 +27,8 @@ ENTRY = re.compile(r"^\.\. (auto(?:function|class|data|exception)|currentmodule|
 
 
 def first_sentence(value: Any) -> str:
-    """The first line of a docstring, as Markdown in a cell."""
-    line = (value.__doc__ or "").strip().partition("\n")[0]
+    """The summary of a docstring, as Markdown in a cell."""
+    line = " ".join((value.__doc__ or "").strip().partition("\n\n")[0].split())
     return re.sub(r"``(.+?)``", r"`\1`", line).replace("|", "\\|")
 
 
